@@ -160,6 +160,16 @@
       #expect(job.failures.map(\.attempt) == [1])
     }
 
+    @Test func `a few words of another checksum, where the name says that there are none, may pass`() async throws {
+      server.serve(
+        "/a.bin", .page(200, "try later").with("Content-Type", "text/plain"), .file(content))
+      let job = try await setting.fetch(setting.download(server.url("/a.bin"), sha256: content.sha256))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.attempt == 2)
+      #expect(setting.errors.map(\.code) == [.wrongContent])
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
     @Test func `another length than the size that was given is refused before the first byte`() async throws {
       server.serve("/a.bin", .file(content).holding(after: 0))
       let job = try await setting.fetch(setting.download(server.url("/a.bin"), size: 999))

@@ -38,10 +38,14 @@
       #expect(server.bytesSent == content.size)
     }
 
-    @Test func `a few words in place of the rest of a file are not the file, and what is here stays`() async throws {
+    @Test(arguments: [LyingAnswer.etag, nil], [false, true])
+    func `a few words in place of the rest of a file are not the file, and what is here stays`(
+      etag: String?, hasChecksum: Bool
+    ) async throws {
       let words = LyingAnswer.page(200, "try later").with("Content-Type", "text/plain")
+      let file = LyingAnswer.file(content, etag: etag)
       let requests = try await fetch(
-        .file(content).breaking(after: 300_000), words, words, .file(content), attempt: 3)
+        file.breaking(after: 300_000), words, words, file, sha256: hasChecksum ? content.sha256 : nil, attempt: 3)
       #expect(requests.map(\.rangeStart) == [nil, 300_000, 300_000, 300_000])
     }
 

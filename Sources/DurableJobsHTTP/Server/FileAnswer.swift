@@ -115,12 +115,12 @@
         return .failedForNow(isPage ? .page : .message(contentType), retryAfter: nil)
       }
       if isOnlyPart { return .askForAll(because: "the server sent a part of the file as if it were all of it") }
-      let isResumed = question.offset > 0 && (question.hasChecksum || question.known.hasStrongTag)
+      let isResumed = question.offset > 0 && (question.hasChecksum || question.known.validator != nil)
       if isResumed, total == 0, self.version(total: 0).validator == nil {
         return .failedForNow(
           DownloadError(.unusableAnswer, "the server sent nothing in place of the rest of the file"), retryAfter: nil)
       }
-      if question.offset > 0, question.known.hasStrongTag, status == 200, mark("ETag") == nil, lastModified == nil,
+      if question.offset > 0, question.known.validator != nil, status == 200, mark("ETag") == nil, lastModified == nil,
         isOther(than: question, total: encoding == nil ? total : nil)
       {
         let size = total.map { "\($0) bytes" } ?? "something"
@@ -150,8 +150,7 @@
       if let size = question.size {
         if let total, total != size {
           let error = DownloadError.wrongSize(total, wanted: size)
-          let mayPass = question.hasPart || areWordsInPlaceOfFile(named: question.name)
-          return mayPass ? .failedForNow(error, retryAfter: nil) : .failed(error)
+          return mayPass(question) ? .failedForNow(error, retryAfter: nil) : .failed(error)
         }
       } else if let total, let known = question.known.total, total != known, question.known.hasStrongTag,
         question.known.entityTag == self.version(total: total).entityTag, question.known.place ?? place == place
@@ -180,6 +179,12 @@
       return .body(from: 0, until: total, version)
     }
 
+    /// Whether a body that is not what was asked for may be a passing answer: the server had another when a part of it came,
+    /// or it is text where the name says that there is none.
+    func mayPass(_ question: Question) -> Bool {
+      question.hasPart || areWordsInPlaceOfFile(named: question.name)
+    }
+
     /// Its size or its type shows that it can't be the file that has begun to come.
     private func isOther(than question: Question, total: Int64?) -> Bool {
       if let total, total < question.offset { return true }
@@ -195,12 +200,12 @@
       return range.first == 0 && range.last == range.total.map { $0 - 1 }
     }
 
-    /// It has a range, which does not belong in an answer with a whole file.
+    /// It has a range, which does not belong in an answer with a whole file, and which nothing says to be all of it.
     private var isOnlyPart: Bool {
       guard let range = ContentRange(headers.first(name: "Content-Range")), range.last >= range.first else {
         return false
       }
-      return range.first > 0 || range.total.map { range.last != $0 - 1 } ?? false
+      return range.first > 0 || range.last != range.total.map { $0 - 1 }
     }
 
     /// RFC 9110, section 15.3.7.

@@ -6,7 +6,7 @@
     /// `before` is what is in the file's place and may be replaced.
     func fetch(_ part: PartFile, _ before: FileStatus?) async throws -> DownloadedFile {
       let wasBegun = part.length > 0
-      var isInPieces = wasBegun
+      var mayPass = wasBegun
       var question = FileAnswer.Question(
         size: download.size, hasChecksum: download.sha256 != nil, acceptsUnknownLength: download.acceptsUnknownLength,
         decodes: part.record.isDecoded, isNameGiven: download.name != nil)
@@ -65,7 +65,8 @@
           question.decodes = false
           asksForAll = true
         case .redirect(let target):
-          throw Setback.final(DownloadError(.unusableAnswer, "the redirect to '\(target)' was not followed"))
+          throw Setback.final(
+            DownloadError(.unusableAnswer, "the redirect to '\(target.withoutSecrets)' was not followed"))
         case .failed(let error):
           throw Setback.final(error)
         case .failedForNow(let error, let retryAfter):
@@ -89,7 +90,7 @@
               continue
             }
           }
-          isInPieces = from > 0
+          mayPass = answer.mayPass(question)
           mayBeCut = answer.end == .untold && version.total == nil && download.size == nil
           try part.learn(
             version, serverName: serverName, modified: modified, isDecoded: question.decodes,
@@ -115,8 +116,7 @@
           isComplete = version.total.map { part.length >= $0 } ?? true
         }
       }
-      let sha256 = try check(
-        part, isInPieces: isInPieces, hadPart: question.hasPart, isPage: isPage, mayBeCut: mayBeCut)
+      let sha256 = try check(part, mayPass: mayPass, isPage: isPage, mayBeCut: mayBeCut)
       return try await finish(part, before, sha256)
     }
 
@@ -135,32 +135,27 @@
     }
 
     /// Returns the checksum, if one was requested.
-    ///
-    /// In place of a part that was here, another size may be that of a passing answer, as it is where that tells its length.
-    private func check(
-      _ part: PartFile, isInPieces: Bool, hadPart: Bool, isPage: Bool, mayBeCut: Bool
-    ) throws -> String? {
+    private func check(_ part: PartFile, mayPass: Bool, isPage: Bool, mayBeCut: Bool) throws -> String? {
       if let size = download.size, part.length != size {
-        throw wrong(
-          "the file has \(part.length) bytes, not \(size)", part, isInPieces: isInPieces || hadPart, isPage: isPage)
+        throw wrong("the file has \(part.length) bytes, not \(size)", part, mayPass: mayPass, isPage: isPage)
       }
       guard let wanted = download.sha256?.lowercased() else { return nil }
       let sum = try part.checksum()
       guard sum == wanted else {
         let text = "the file's SHA-256 is \(sum), not \(wanted)"
-        guard mayBeCut, !isPage else { throw wrong(text, part, isInPieces: isInPieces, isPage: isPage) }
+        guard mayBeCut, !isPage else { throw wrong(text, part, mayPass: mayPass, isPage: isPage) }
         throw DownloadError(
           .connection, "\(text); the server doesn't say where the file ends, so the connection may have been cut")
       }
       return sum
     }
 
-    /// What came in pieces may have been assembled wrongly, and a page may go away: another attempt starts over. What
-    /// came whole is what the server has, and is kept: the checksum may be wrong.
-    private func wrong(_ text: String, _ part: PartFile, isInPieces: Bool, isPage: Bool) -> Setback {
-      if isPage || isInPieces { part.discard() }
+    /// What came in pieces may have been assembled wrongly, and a page or a passing answer may go away: another attempt
+    /// starts over. What came whole is what the server has, and is kept: the checksum may be wrong.
+    private func wrong(_ text: String, _ part: PartFile, mayPass: Bool, isPage: Bool) -> Setback {
+      if isPage || mayPass { part.discard() }
       if isPage { return .forNow(.page(with: " (\(text))")) }
-      if isInPieces { return .forNow(DownloadError(.wrongContent, text)) }
+      if mayPass { return .forNow(DownloadError(.wrongContent, text)) }
       return .final(DownloadError(.wrongContent, "\(text); what came is in \(part.path)"))
     }
 

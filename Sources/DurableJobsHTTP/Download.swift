@@ -109,6 +109,9 @@
     /// The name of the file unless the server gives another.
     package var expectedName: String { name ?? FileName(of: url).description }
 
+    /// The name that a file gets whose server calls it so.
+    package static func harmlessName(_ name: String) -> String { FileName(harmless: name).description }
+
     public var options: JobOptions { JobOptions(key: identity, unique: UniqueKey(identity)) }
 
     /// The URL to request. Throws ``DownloadError/Code/invalidDownload``.

@@ -86,6 +86,23 @@
       #expect(try await durable("get", "--sha256sums", "SUMS", server.url("/a")).status == .exited(2))
     }
 
+    @Test(
+      "a sum is found by the name in its list, though the file gets a harmless one, and though it is written with escapes"
+    )
+    func sumsOfOddNames() async throws {
+      let sums = (1...4).map { String(repeating: "\($0)", count: 64) }
+      let lines = [
+        "\(sums[0])  .env.tar", "\(sums[1]) *-rf", #"\\#(sums[2])  a\\b.tar"#, "\(sums[3])  c.tar",
+      ]
+      try Data((lines.joined(separator: "\n") + "\n").utf8).write(
+        to: URL(fileURLWithPath: durable.folder + "/SUMS"))
+      let paths = ["/.env.tar", "/-rf", "/a%5Cb.tar", "/c.tar"]
+      let stored = try await durable.run(
+        (["get", "--detach", "--sha256sums", "SUMS"] + paths.map { server.url($0) }).map { Array($0.utf8) })
+      #expect(stored.text == "1\n2\n3\n4\n", "\(stored.stderr)")
+      for (id, sum) in zip(1..., sums) { #expect(try await durable("show", "\(id)").text.contains(sum)) }
+    }
+
     @Test("of two sums of one name, that counts whose path is the URL's end; else both lines are told")
     func sumsOfOneName() async throws {
       let (one, two) = (String(repeating: "1", count: 64), String(repeating: "2", count: 64))

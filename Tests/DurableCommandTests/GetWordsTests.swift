@@ -216,11 +216,32 @@
         (
           ["get", "-H@h", "-HA: secret", "x"], "Go on with: durable get -H@h x (and the headers again, not shown here)"
         ),
+        (
+          ["get", "--store", "postgres://jobs@db/app", "https://a.example/x"],
+          "Go on with: durable get --store postgres://jobs@db/app https://a.example/x"
+        ),
+        (
+          ["get", "--store=postgres://jobs:hush@db/app?sslmode=require", "https://a.example/x"],
+          "Go on with: durable get '--store=postgres://jobs@db/app?sslmode=require' https://a.example/x "
+            + "(and the password again, not shown here)"
+        ),
         (["get", String(repeating: "x", count: 600)], "Go on with the same command, or with: durable work"),
       ] as [([String], String)])
     func again(arguments: [String], hint: String) {
       #expect(CommandToRepeat(arguments.map { SystemText($0) }).hint == hint)
     }
+
+    @Test(
+      "a header may follow its letter at once, and a body may begin like one",
+      arguments: [
+        (["get", "-HA: b", "x"], ["get", "-H", "A: b", "x"]),
+        (["send", "POST", "x", "-d", "-Hello", "-HA: b"], ["send", "POST", "x", "-d", "-Hello", "-H", "A: b"]),
+        (["send", "POST", "x", "--json-body", "-H1"], ["send", "POST", "x", "--json-body", "-H1"]),
+        (["send", "POST", "x", "--data", "-H1", "-H", "-H2"], ["send", "POST", "x", "--data", "-H1", "-H", "-H2"]),
+        (["send", "POST", "x", "-d", "-", "-H1: 2"], ["send", "POST", "x", "-d", "-", "-H", "1: 2"]),
+        (["get", "--", "-HA: b"], ["get", "--", "-HA: b"]), (["add", "-HA: b"], ["add", "-HA: b"]),
+      ])
+    func headers(words: [String], parted: [String]) { #expect(GetCommand.partingHeaders(words) == parted) }
 
     @Test("amounts are in powers of ten, with one decimal below a hundred")
     func amounts() {

@@ -140,13 +140,19 @@
       ).run()
     }
 
-    /// `-HNAME: VALUE` as two words, as curl takes it: the parser would not, and print all of it.
+    /// `-HNAME: VALUE` as two words, as curl takes it: the parser would not, and print all of it. Not of what an option takes
+    /// whatever it begins with.
     static func partingHeaders(_ words: [String]) -> [String] {
       guard ["get", "send"].contains(words.first) else { return words }
       let end = words.firstIndex(of: "--") ?? words.endIndex
-      return words[..<end].flatMap { word in
-        word.hasPrefix("-H") && word != "-H" && !word.hasPrefix("-H=") ? ["-H", String(word.dropFirst(2))] : [word]
-      } + words[end...]
+      var parted: [String] = []
+      var isValue = false
+      for word in words[..<end] {
+        let isHeader = !isValue && word.hasPrefix("-H") && word != "-H" && !word.hasPrefix("-H=")
+        parted += isHeader ? ["-H", String(word.dropFirst(2))] : [word]
+        isValue = !isValue && ["-H", "--header", "-d", "--data", "--json-body", "--idempotency-key"].contains(word)
+      }
+      return parted + words[end...]
     }
 
     // MARK: What is asked for

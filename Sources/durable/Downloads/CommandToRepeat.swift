@@ -19,10 +19,21 @@
       var rest = arguments[...]
       func visible(_ word: SystemText) -> SystemText {
         guard word.display.contains("://") else { return word }
-        let visible = word.display.withoutCredentials
-        if visible != word.display { hidesPassword = true }
-        if visible.withoutPasswords != visible { hidesSignature = true }
-        return SystemText(visible.withoutPasswords)
+        var visible = word.display.withoutCredentials
+        var user = ""
+        // A store's user stays: as another one, one goes on elsewhere, or nowhere.
+        let ofStore = /((?:--store=)?postgres(?:ql)?:\/\/)([^\s\/?#:@]+)(:[^\s\/?#@]*)?@([^@]*)/
+        if let (_, scheme, name, password, rest) = word.display.wholeMatch(of: ofStore)?.output {
+          visible = String(scheme + rest)
+          user = "\(name)@"
+          if password != nil { hidesPassword = true }
+        } else if visible != word.display {
+          hidesPassword = true
+        }
+        var shown = visible.withoutPasswords
+        if shown != visible { hidesSignature = true }
+        if !user.isEmpty { shown.replace("://", with: "://\(user)", maxReplacements: 1) }
+        return SystemText(shown)
       }
       while let word = rest.popFirst() {
         let text = word.display

@@ -103,7 +103,7 @@
       var place: String
     }
 
-    /// By the last parts of their paths.
+    /// By the last parts of their paths, as files of them are named here.
     private var sums: [String: [Sum]] = [:]
 
     init(_ lines: TextLines) throws {
@@ -113,25 +113,42 @@
         }
         let path = name.split(separator: "/").map(String.init).filter { $0 != "." }
         let sum = Sum(hex: hex.lowercased(), path: path, place: line.place)
-        if let name = path.last { sums[name, default: []].append(sum) }
+        if let name = path.last { sums[Download.harmlessName(name), default: []].append(sum) }
       }
     }
 
     /// Before a checksum whose name has escapes stands a backslash.
-    private static func parts(of line: String) -> (hex: Substring, name: Substring)? {
-      let rest = line.hasPrefix("\\") ? line.dropFirst() : line[...]
+    private static func parts(of line: String) -> (hex: Substring, name: String)? {
+      let isEscaped = line.hasPrefix("\\")
+      let rest = isEscaped ? line.dropFirst() : line[...]
       let (hex, name) = (rest.prefix { $0.isHexDigit && $0.isASCII }, rest.dropFirst(66))
       guard hex.count == 64, !name.isEmpty, ["  ", " *"].contains(rest.dropFirst(64).prefix(2)) else { return nil }
-      return (hex, name)
+      return (hex, isEscaped ? unescaped(name) : String(name))
     }
 
-    /// The one of a file of that name. Of several that differ, it is that with the longest path in which the URL ends. Throws
-    /// if there is none, or no telling which.
+    private static func unescaped(_ name: Substring) -> String {
+      var (plain, rest) = ("", name)
+      while let next = rest.popFirst() {
+        guard next == "\\", let escaped = rest.popFirst() else {
+          plain.append(next)
+          continue
+        }
+        plain.append(["n": "\n", "r": "\r"][escaped] ?? escaped)
+      }
+      return plain
+    }
+
+    /// The one of a file of that name. Of several that differ, it is that with the longest path in which the URL ends, or that
+    /// of the very name. Throws if there is none, or no telling which.
     func sum(of name: String, at url: URL) throws -> String {
-      guard let all = sums[name] else { throw ValidationError("--sha256sums: there is no checksum for \(name)") }
+      guard let all = sums[Download.harmlessName(name)] else {
+        throw ValidationError("--sha256sums: there is no checksum for \(name)")
+      }
       let fitting = all.filter { url.pathComponents.suffix($0.path.count) == $0.path[...] }
       let longest = fitting.map(\.path.count).max()
-      let wanted = longest.map { longest in fitting.filter { $0.path.count == longest } } ?? all
+      let named = all.filter { $0.path.last == name }
+      let wanted =
+        longest.map { longest in fitting.filter { $0.path.count == longest } } ?? (named.isEmpty ? all : named)
       if let other = wanted.first(where: { $0.hex != wanted[0].hex }) {
         throw ValidationError(
           "--sha256sums: \(wanted[0].place) and \(other.place) have different checksums for \(name), and none has the path "

@@ -47,7 +47,7 @@
     ) async throws -> Data? {
       let dimensions = [("queue", job.queue), ("kind", job.kind)]
       if job.attempt == 1, let createdAt = job.createdAt {
-        record(.seconds(Date.now.timeIntervalSince(createdAt)), "durable_jobs_wait", dimensions)
+        record(.seconds(context.store.clock.now.timeIntervalSince(createdAt)), "durable_jobs_wait", dimensions)
       }
       let begin = ContinuousClock.now
       func ended(_ outcome: Outcome) {

@@ -54,6 +54,13 @@ private struct Wrapper: JobMiddleware {
     #expect(seen.all == ["a in", "b in", "b out", "a out", "a done", "b done"])
   }
 
+  @Test func `A job of a kind that would bypass the middleware when it runs is refused`() async throws {
+    struct Order: JobPayload { static let kind = "durable.order" }
+    _ = try await JobQueue(store: store).enqueue(Order())
+    let error = await #expect(throws: JobError.self) { try await queue.enqueue(Order()) }
+    #expect(error?.code == .invalidArgument && error?.message.contains("durable.order") == true)
+  }
+
   @Test func `Each way in passes the middleware, what follows a job too`() async throws {
     let worker = JobWorker(queue)
     worker.register(Letter.self) { letter, context in

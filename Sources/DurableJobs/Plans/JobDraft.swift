@@ -51,6 +51,9 @@ struct JobDraft: Sendable {
     }
     let terms = JobTerms(queue.defaults.overridden(by: options))
     var job = NewJob(queue: queue.name, kind: kind, payload: payload, terms: terms, edges: edges)
+    guard queue.middleware.isEmpty || !HandlerTable.isOwn(kind) else {
+      throw JobError(.invalidArgument, "'\(kind)' begins like the library's own kinds, which bypass middleware")
+    }
     for middleware in queue.middleware { try middleware.enqueue(&job) }
     try job.check()
     return job

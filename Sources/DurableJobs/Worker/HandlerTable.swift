@@ -22,9 +22,11 @@ struct HandlerTable: Sendable {
   /// The queue that a job belongs to, and where its follow-ups go. Jobs that this package enqueues for itself bypass
   /// middleware, since no queue prepared them.
   func queue(of job: ClaimedJob, in store: any JobStore) -> JobQueue {
-    job.kind.hasPrefix("durable.")
+    Self.isOwn(job.kind)
       ? JobQueue(job.queue, store: store) : queues[job.queue] ?? JobQueue(job.queue, store: store)
   }
+
+  static func isOwn(_ kind: String) -> Bool { kind.hasPrefix("durable.") }
 
   /// A kind's own handler takes precedence over that of a type for which it is a former kind.
   subscript(kind: String) -> Handler? { handlers[kind] ?? formerHandlers[kind] }

@@ -40,12 +40,14 @@
         job.payload == Data("{\"a\": 1}".utf8) && job.priority == JobPriority(rawValue: 7) && job.maxAttempts == 3)
       _ = try sql("SELECT enqueue('default','work','{}',run_at=>now()+interval '1 hour')")
       _ = try sql("SELECT enqueue('default','work','{}',run_at=>now()-interval '1 hour')")
-      #expect(try await store.jobs(JobQuery()).map(\.state) == [.ready, .scheduled, .ready])
+      _ = try sql("SELECT enqueue('default','work','{}',run_at=>'-infinity')")
+      #expect(try await store.jobs(JobQuery()).map(\.state) == [.ready, .scheduled, .ready, .ready])
       try WholeStore.expect(of: server, schema: schema)
       #expect(refusal("SELECT enqueue('','work','{}')").contains("1 to 512 bytes"))
       #expect(refusal("SELECT enqueue('q',NULL,'{}')").contains("1 to 512 bytes"))
       #expect(refusal("SELECT enqueue('q','k',NULL)").contains("payload"))
       #expect(refusal("SELECT enqueue('q','k','{}',max_attempts=>0)").contains("max_attempts"))
+      #expect(refusal("SELECT enqueue('q','k','{}',run_at=>'infinity')").contains("run_at"))
       #expect(refusal("SELECT enqueue('q','k','no JSON')").contains("json"))
     }
 

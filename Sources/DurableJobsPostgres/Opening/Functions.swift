@@ -27,7 +27,7 @@
         kind_name CONSTANT text := replace(normalize(enqueue.kind),chr(983040),chr(983040)||'1');
         bytes CONSTANT bytea := convert_to(enqueue.payload::text,'UTF8');
         moment CONSTANT bigint := floor(extract(epoch FROM clock_timestamp())*1000);
-        due bigint := floor(extract(epoch FROM enqueue.run_at)*1000);
+        due bigint := CASE WHEN isfinite(enqueue.run_at) THEN floor(extract(epoch FROM enqueue.run_at)*1000) END;
         route_id bigint;
         new_id bigint;
         tally_share smallint;
@@ -39,6 +39,8 @@
           RAISE EXCEPTION 'the payload must have at most \(Limits.payloadBytes) bytes, and not be NULL' USING ERRCODE='22023';
         ELSIF NOT coalesce(enqueue.max_attempts>=1 AND enqueue.priority>-9223372036854775808,false) THEN
           RAISE EXCEPTION 'max_attempts must be at least 1, and priority a number' USING ERRCODE='22023';
+        ELSIF enqueue.run_at='infinity' THEN
+          RAISE EXCEPTION 'run_at must be a time that comes' USING ERRCODE='22023';
         END IF;
         IF due<=moment THEN due := NULL; END IF;
         LOOP

@@ -95,6 +95,10 @@
     public static func script(schema: String = Configuration().schema) -> String {
       Schema.creation(of: schema) + ";\n\n" + Schema.script(schema)
     }
+    /// Throws `JobError.Code.invalidArgument` for a connection string of which libpq would take a part of a password for
+    /// something else, which is shown.
+    package static func check(connectionString: String) throws { try ServerName.check(connectionString) }
+
 
     /// The statements that migrate a store of that version to the current one.
     package static func script(schema: String = Configuration().schema, from version: Int64) -> String {

@@ -39,7 +39,19 @@
     }
 
     @Test(
-      "A name that can be no schema is refused", arguments: ["", "a b", "x\"; DROP", String(repeating: "x", count: 49)])
+      "A URL whose password has a character that ends it is refused, and shows nothing of it",
+      arguments: [
+        "postgres://me:hunter2/x@127.0.0.1:1/app", "postgres://me:12/hunter2@127.0.0.1:1/app",
+        "postgresql://me:x@hunter2@127.0.0.1:1/app", "postgres://me:hunter2/app",
+        "postgres://me:1?hunter2/x@127.0.0.1/app",
+      ])
+    func password(url: String) async {
+      await refusal(url, .invalidArgument, says: "%2F")
+    }
+
+    @Test(
+      "A name that can be no schema is refused",
+      arguments: ["", "a b", "x\"; DROP", "pg_jobs", String(repeating: "x", count: 49)])
     func noSchema(name: String) async {
       await refusal("host=/nowhere", .invalidArgument, says: "schema") { $0.schema = name }
     }

@@ -20,8 +20,9 @@
       "connect_timeout": "5", "application_name": "durable_jobs", "tcp_user_timeout": "30000", "keepalives_idle": "30",
     ]
 
-    /// Throws `JobError.Code.invalidArgument` if libpq can't read it.
+    /// Throws `JobError.Code.invalidArgument` if libpq can't read it, or would take a part of a password for something else.
     init(_ string: String) throws {
+      try Self.check(string)
       self.string = string
       guard let options = PQconninfoParse(string, nil) else {
         throw JobError(
@@ -32,6 +33,7 @@
       let values = Self.values(options)
       let user = values["user"].map { "\($0)@" } ?? ""
       let port = values["port"].map { ":\($0)" } ?? ""
+      guard port.allSatisfy({ $0.isWholeNumber || ":, ".contains($0) }) else { throw Self.unescaped }
       let host = values["host"] ?? values["hostaddr"] ?? ""
       let database = values["dbname"] ?? ""
       hosts = Lock(Self.count(host))
@@ -40,6 +42,27 @@
       description =
         host.hasPrefix("/")
         ? "postgres://\(user)\(port)/\(database)?host=\(host)" : "postgres://\(user)\(host)\(port)/\(database)"
+    }
+
+    private static let unescaped = JobError(
+      .invalidArgument,
+      "the connection string can't be told apart: in a user's name or a password write / as %2F, @ as %40, ? as %3F and : as %3A"
+    )
+
+    /// libpq has the password end at the first `@` and all of that at the first `/`. What is left of a password is part of
+    /// another thing then, which is shown. Quotes nothing.
+    static func check(_ string: String) throws {
+      guard let scheme = string.prefixMatch(of: /postgres(ql)?:\/\//) else { return }
+      let rest = string[scheme.range.upperBound...]
+      let user = rest.prefix { $0 != "@" && $0 != "/" }
+      // A password may have a '?' in it.
+      let isUser = user.endIndex < rest.endIndex && rest[user.endIndex] == "@"
+      let place = isUser ? rest[user.endIndex...].dropFirst() : rest
+      let (beforeParameters, parameters) =
+        place.firstIndex(of: "?").map { (place[..<$0], place[$0...].dropFirst()) } ?? (place, "")
+      guard !beforeParameters.contains("@"),
+        parameters.isEmpty || parameters.split(separator: "&").allSatisfy({ $0.contains("=") })
+      else { throw unescaped }
     }
 
     private static func values(_ options: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {

@@ -22,6 +22,9 @@
     private static let secrets: Set = ["password", "sslpassword", "oauth_client_secret"]
 
     init(_ text: String) throws {
+      #if Postgres
+        try PostgresStore.check(connectionString: text)
+      #endif
       let isURL = text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
       let string = isURL ? ConnectionText(url: text) : ConnectionText(words: text)
       self.text = text

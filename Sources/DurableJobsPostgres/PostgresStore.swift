@@ -17,7 +17,8 @@
       public var schema = "durable_jobs"
       /// How many process deaths a job survives, and how long finished jobs are kept.
       public var policy = StorePolicy()
-      /// The most connections, not counting one more that listens.
+      /// The most connections, not counting one more that listens. Of several, the last is for workers, if there are any:
+      /// other calls don't take it then, and transactions of a program's own never do.
       public var connections = 4
       /// How long a call may take in total.
       public var callLimit = Duration.seconds(30)
@@ -35,7 +36,8 @@
       package var folder: String?
       /// Whether to accept a server with `fsync=off`, for example in tests.
       public var acceptsWeakDurability = false
-      /// How long what a worker asks for may wait for each lock: its lease is renewed only when that is over.
+      /// How long what a worker asks for may wait for each lock, and half of how long it may read: its lease is renewed only
+      /// when that is over.
       package var lockPatience = Defaults.lease / 6
       /// The clock to use in place of the server's.
       package var clock: (any JobClock)?

@@ -1,6 +1,9 @@
 import Foundation
 import Logging
 
+/// A worker's loop, which renews no lease while it waits for an answer: a store gives up soon what it can't answer.
+package enum WorkerLoop { @TaskLocal package static var isWaiting = false }
+
 /// One run of a worker: carries out the steps that ``WorkerState`` decides on.
 ///
 /// `drive` runs on ``EngineThread``, so that turns and renewals continue when handlers block every thread of Swift's
@@ -81,8 +84,8 @@ final class WorkerEngine: Sendable {
       switch step {
       case .turn(let settlements, let free): if try await turn(settlements, free) { summary.hasRun = true }
       case .renew: await renew()
-      case .recover: await recover()
-      case .wake(let bite): await wake(bite)
+      case .recover: await WorkerLoop.$isWaiting.withValue(true) { await recover() }
+      case .wake(let bite): await WorkerLoop.$isWaiting.withValue(true) { await wake(bite) }
       case .interrupt: for attempt in attemptsAtWork { attempt.stop(.shutdown, at: uptime) }
       case .giveBack(let unstored):
         for attempt in attemptsAtWork { attempt.stop(.shutdown, at: uptime) }

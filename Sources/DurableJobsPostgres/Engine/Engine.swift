@@ -74,7 +74,8 @@
     var closedError: JobError { JobError(.closed, "the store \(server) was closed") }
 
     func run<R: Sendable>(
-      inserting insertion: JobInsertion? = nil, _ body: @escaping @Sendable (Session, Duration) throws -> R
+      as sort: Request.Sort = .call, inserting insertion: JobInsertion? = nil, within limit: Duration? = nil,
+      _ body: @escaping @Sendable (Session, Duration) throws -> R
     ) async throws -> R {
       guard getpid() == process else {
         throw JobError(
@@ -83,10 +84,11 @@
             + "and open the store there")
       }
       try Task.checkCancellation()
-      let deadline = SystemClock().uptime + configuration.callLimit
+      let deadline = SystemClock().uptime + min(limit ?? configuration.callLimit, configuration.callLimit)
       let name = server.description
       return try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<R, any Error>) in
-        var request = Request(deadline: deadline, insertion: insertion) { session in
+        let sort = insertion == nil ? sort : .insertion
+        var request = Request(sort: sort, deadline: deadline, insertion: insertion) { session in
           continuation.resume(returning: try body(session, deadline))
         } fail: { error in
           continuation.resume(throwing: (error as? CallersError)?.error ?? JobError(error, server: name))
@@ -101,17 +103,19 @@
     }
 
     func write<R: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> R) async throws -> R {
-      try await run { try $0.write(until: $1, body) }
+      guard !WorkerLoop.isWaiting else { return try await writeForWorker(body) }
+      return try await run { try $0.write(until: $1, body) }
     }
 
     /// For a worker, which does nothing else meanwhile. Throws `JobError.Code.locked` if somebody keeps a lock too long.
     func writeForWorker<R: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> R) async throws -> R {
       let patience = configuration.lockPatience
-      return try await run { try $0.write(until: $1, waitingForLocks: patience, body) }
+      return try await run(as: .worker) { try $0.write(until: $1, waitingForLocks: patience, body) }
     }
 
     func read<R: Sendable>(_ body: @escaping @Sendable (Reader) throws -> R) async throws -> R {
-      try await run { try $0.read(until: $1, body) }
+      guard WorkerLoop.isWaiting else { return try await run { try $0.read(until: $1, body) } }
+      return try await run(as: .worker, within: configuration.lockPatience * 2) { try $0.read(until: $1, body) }
     }
 
     func connect(until deadline: Duration) throws -> Connection {
@@ -144,7 +148,7 @@
       let deadline = SystemClock().uptime + configuration.callLimit
       // A lost notice wakes nobody, and has no other effect: others also look by themselves.
       pool.add(
-        Request(deadline: deadline) { session in
+        Request(sort: .call, deadline: deadline) { session in
           try session.execute(Notices.notifySQL, [.text(channel), .text(payload)], until: deadline)
         } fail: { _ in
         }, for: self)

@@ -2,18 +2,6 @@
   import DurableJobs
   import Foundation
 
-  /// What a caller wants of a connection.
-  struct Request: Sendable {
-    /// In terms of ``SystemClock/uptime``: the request is given up then, whether it has begun or not.
-    let deadline: Duration
-    /// New jobs that may be stored together with others, if the request consists only of that.
-    var insertion: JobInsertion?
-    let act: @Sendable (Session) throws -> Void
-    let fail: @Sendable (any Error) -> Void
-    /// Receives the new jobs' ids, if they were stored together with others.
-    var stored: @Sendable ([InsertedJob]) -> Void = { _ in }
-  }
-
   /// The threads of a store, each with a connection: no call waits for the server on a thread of Swift's pool. Threads
   /// are started when there is more work than threads, and end after a minute without work. The one that was at work last
   /// goes on first: what it needs, here and in its process of the server, is in the processor's caches.
@@ -21,8 +9,9 @@
   /// Calls that only add plain jobs, and wait at the same time, share one transaction.
   final class Pool: Sendable {
     fileprivate struct State {
-      var waiting: [(key: Int64, request: Request)] = []
-      var lastKey: Int64 = 0
+      var line: CallLine
+      /// When a timer looks for those whose time is over.
+      var alarm: Duration?
       var threads: Set<Int64> = []
       /// Those that wait for work, the one that was at work last at the end.
       var idle: [Int64] = []
@@ -31,12 +20,15 @@
       var leaving: [CheckedContinuation<Void, Never>] = []
     }
 
-    private let state = Lock(State())
+    private let state: Lock<State>
     /// One for each thread, by its number.
     private let bells: [DispatchSemaphore]
     private var size: Int { bells.count }
 
-    init(size: Int) { bells = (0..<max(size, 1)).map { _ in DispatchSemaphore(value: 0) } }
+    init(size: Int) {
+      bells = (0..<max(size, 1)).map { _ in DispatchSemaphore(value: 0) }
+      state = Lock(State(line: CallLine(connections: max(size, 1))))
+    }
 
     var isClosed: Bool { state.withLock(\.isClosed) }
 
@@ -45,17 +37,17 @@
         case closed
         case ring(Int64)
         case start(Int64, Int64)
-        case wait(Int64)
+        case wait(alarm: Duration?)
       }
       let way = state.withLock { state -> Way in
         guard !state.isClosed else { return .closed }
-        state.lastKey += 1
-        state.waiting.append((state.lastKey, request))
+        let key = state.line.add(request)
+        guard state.line.next != nil else { return .wait(alarm: state.takeAlarm()) }
         if let number = state.idle.popLast() { return .ring(number) }
         guard state.threads.count < size, let number = (0..<Int64(size)).first(where: { !state.threads.contains($0) })
-        else { return .wait(state.lastKey) }
+        else { return .wait(alarm: state.takeAlarm()) }
         state.threads.insert(number)
-        return .start(number, state.lastKey)
+        return .start(number, key)
       }
       switch way {
       case .closed: request.fail(engine.closedError)
@@ -65,21 +57,31 @@
           try StoreThread.start("durable-postgres") { [self] in loop(engine, number) }
         } catch {
           // Others may come to it.
-          guard leave(number) else { return limit(request, key, engine) }
-          let request = state.withLock { $0.withdraw(key) }
+          guard leave(number) else { return setAlarm(state.withLock { $0.takeAlarm() }, engine.server) }
+          let request = state.withLock { $0.line.withdraw(key) }
           request?.fail(error)
         }
-      case .wait(let key): limit(request, key, engine)
+      case .wait(let alarm): setAlarm(alarm, engine.server)
       }
     }
 
-    private func limit(_ request: Request, _ key: Int64, _ engine: Engine) {
-      _ = SystemClock().schedule(at: request.deadline) { [weak self] in
-        guard let request = self?.state.withLock({ $0.withdraw(key) }) else { return }
-        request.fail(
-          JobError(
-            .storeFailed,
-            "the store \(engine.server) had no connection free in time: all are at work. Try again, or allow it more"))
+    /// One timer serves all that wait: most have a connection long before.
+    private func setAlarm(_ alarm: Duration?, _ server: ServerName) {
+      guard let alarm else { return }
+      _ = SystemClock().schedule(at: alarm) { [weak self] in
+        guard let self else { return }
+        let now = SystemClock().uptime
+        let (expired, next) = state.withLock { state in
+          if state.alarm.map({ $0 <= now }) ?? false { state.alarm = nil }
+          return (state.line.expire(at: now), state.takeAlarm())
+        }
+        setAlarm(next, server)
+        for request in expired {
+          request.fail(
+            JobError(
+              .storeFailed,
+              "the store \(server) had no connection free in time: all are at work. Try again, or allow it more"))
+        }
       }
     }
 
@@ -96,13 +98,19 @@
 
     private func loop(_ engine: Engine, _ number: Int64) {
       let session = Session(engine: engine, number: number)
+      var group: [Request] = []
       while true {
-        let (group, isOver) = state.withLock { state -> ([Request], Bool) in
-          let group = state.nextGroup()
+        let (isOver, other, alarm) = state.withLock { state -> (Bool, Int64?, Duration?) in
+          state.line.ended(group)
+          group = state.line.take()
           let isOver = state.isClosed && group.isEmpty
           if group.isEmpty, !isOver { state.idle.append(number) }
-          return (group, isOver)
+          // What has just ended may have been in the way of more than one.
+          let other = group.isEmpty || state.line.next == nil ? nil : state.idle.popLast()
+          return (isOver, other, state.takeAlarm())
         }
+        setAlarm(alarm, engine.server)
+        if let other { bells[Int(other)].signal() }
         guard !isOver else { break }
         guard group.isEmpty else {
           carryOut(group, session)
@@ -171,26 +179,16 @@
   }
 
   extension Pool.State {
-    fileprivate mutating func withdraw(_ key: Int64) -> Request? {
-      waiting.firstIndex { $0.key == key }.map { waiting.remove(at: $0).request }
-    }
-
     fileprivate mutating func takeLeaving() -> [CheckedContinuation<Void, Never>] {
       defer { leaving = [] }
       return leaving
     }
 
-    /// The first request that waits; and all others that can be stored with it, if it is of that sort.
-    fileprivate mutating func nextGroup() -> [Request] {
-      guard let first = waiting.first?.request else { return [] }
-      guard first.insertion != nil else { return [waiting.removeFirst().request] }
-      var (group, room): ([Request], GroupRoom) = ([], GroupRoom())
-      waiting.removeAll { entry in
-        guard let insertion = entry.request.insertion, room.takes(insertion) else { return false }
-        group.append(entry.request)
-        return true
-      }
-      return group
+    /// When a timer is to be set; nil if there is one for all that wait.
+    fileprivate mutating func takeAlarm() -> Duration? {
+      guard let next = line.nextDeadline, alarm.map({ next < $0 }) ?? true else { return nil }
+      alarm = next
+      return next
     }
   }
 #endif

@@ -19,7 +19,7 @@
     public func transaction<R: Sendable>(
       _ body: @escaping @Sendable (PostgresTransaction) throws -> R
     ) async throws -> R {
-      try await engine.run { [engine] session, deadline in
+      try await engine.run(as: .lent) { [engine] session, deadline in
         try session.write(until: deadline) { transaction in
           transaction.begin()
           try transaction.sync()  // that the clock was another one is found before anything is done

@@ -69,9 +69,11 @@
     static let lockNamedSQL = lock("ARRAY(SELECT job FROM(\(named)) n)")
     static let namedSQL = "SELECT n.key,\(row) FROM(\(named)) n JOIN §job j ON j.id=n.job"
     static let waitersSQL = "SELECT key,child FROM §edge_key WHERE key=ANY($1) ORDER BY key,child"
-    /// With OFFSET, the planner leaves the inner query as it is, and has a route when it goes through a line.
+    /// What runs. With OFFSET, the planner leaves the inner query as it is, and has a route when it goes through a line.
+    static let whatRuns =
+      "§route r CROSS JOIN LATERAL(SELECT id,claim FROM §job WHERE route=r.id AND state=5 OFFSET 0) h"
     private static let held = """
-      SELECT h.id FROM §route r CROSS JOIN LATERAL(SELECT id,claim FROM §job WHERE route=r.id AND state=5 OFFSET 0) h
+      SELECT h.id FROM \(whatRuns)
       WHERE h.claim>>\(ClaimNumber.bits)=ANY($1) ORDER BY h.id LIMIT $2
       """
     static let lockHeldSQL = lock("ARRAY(\(held))")

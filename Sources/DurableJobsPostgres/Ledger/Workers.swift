@@ -24,11 +24,8 @@
         AND EXISTS(SELECT 1 FROM §worker w WHERE w.id=u.claim>>\(ClaimNumber.bits) AND w.lease_until<>\(WorkerRow.taken))
       ORDER BY 1
       """
-    static let unlistedSQL = """
-      SELECT h.id,h.claim FROM §route r CROSS JOIN LATERAL(SELECT id,claim FROM §job WHERE route=r.id AND state=5) h
-      WHERE h.claim>>\(ClaimNumber.bits)=ANY($1) AND NOT EXISTS(
-        SELECT 1 FROM unnest($2,$3) u(claim,id) WHERE u.claim=h.claim AND u.id=h.id)
-      """
+    /// What runs under these rows. The planner's settings would have the server compare each with a whole list of others.
+    static let ownClaimsSQL = "SELECT h.id,h.claim FROM \(whatRuns) WHERE h.claim>>\(ClaimNumber.bits)=ANY($1)"
     static let dispossessSQL = """
       UPDATE §worker w SET lease_until=\(WorkerRow.taken) FROM unnest($1,$2) u(id,lease_until)
       WHERE w.id=u.id AND w.lease_until=u.lease_until RETURNING w.id
@@ -103,9 +100,7 @@
       let listed = Set(tokens)
       let rows = context.workers.allIDs
       guard !rows.isEmpty else { return }
-      connection.send(
-        Self.unlistedSQL, [.ints(rows.sorted()), .ints(tokens.map(\.claim)), .ids(tokens.map(\.job))]
-      ) { rows in
+      connection.send(Self.ownClaimsSQL, [.ints(rows.sorted())]) { rows in
         let standing = Set(answer.reply.workers.compactMap(\.id))
         for row in 0..<rows.count {
           let token = ClaimToken(job: rows.id(row, 0), claim: rows.int(row, 1))

@@ -7,11 +7,7 @@
       SELECT id,name,session,lease_until,kinds,queues,satisfied,absent,pid,started_at,machine,process_start
       FROM §worker ORDER BY id
       """
-    /// With OFFSET as ``Transaction/heldSQL``.
-    static let runningSQL = """
-      SELECT DISTINCT h.claim>>\(ClaimNumber.bits)
-      FROM §route r CROSS JOIN LATERAL(SELECT claim FROM §job WHERE route=r.id AND state=5 OFFSET 0) h
-      """
+    static let runningSQL = "SELECT DISTINCT h.claim>>\(ClaimNumber.bits) FROM \(Transaction.whatRuns)"
     static let hasDueSQL =
       "SELECT EXISTS(SELECT 1 FROM §route r WHERE EXISTS(SELECT 1 FROM §job WHERE route=r.id AND state=3 AND rank<=$1))"
     static let nextDeadlineSQL = "SELECT at FROM §deadline ORDER BY at LIMIT 1"

@@ -19,11 +19,7 @@
     static let pacesOfSQL = """
       SELECT name,rate,period,burst,tat FROM §lane_width WHERE name=ANY($1) AND rate IS NOT NULL
       """
-    /// With OFFSET as ``Transaction/heldSQL``.
-    static let claimsSQL = """
-      SELECT h.claim>>\(ClaimNumber.bits),h.id
-      FROM §route r CROSS JOIN LATERAL(SELECT id,claim FROM §job WHERE route=r.id AND state=5 OFFSET 0) h
-      """
+    static let claimsSQL = "SELECT h.claim>>\(ClaimNumber.bits),h.id FROM \(Transaction.whatRuns)"
 
     func addWaits(
       to jobs: inout [JobSnapshot], _ routes: [RouteTotals], now: Int64

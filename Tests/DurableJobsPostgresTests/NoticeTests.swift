@@ -241,6 +241,24 @@
       await other.close()
     }
 
+    @Test("A store that hears of nobody looks for work each time, and has workers sweep only if there is a reason")
+    func reasons() async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      let one = try await server.store(schema) { ($0.isPooled, $0.pollInterval) = (true, .milliseconds(10)) }
+      let other = try await server.store(schema)
+      let heard = Heard(one)
+      await until { one.engine.outlook.withLock { $0 != nil } }
+      for _ in 0..<10 { #expect(await heard.first { _ in true } == [.work, .results, .stops]) }
+      try await other.configure([.constraint("c", satisfied: true)])
+      #expect(await heard.first { !$0.contains(.work) } == .settings)
+      let terms = JobTerms(deadline: .end(by: .after(.seconds(3600))))
+      _ = try await other.insert(JobInsertion([.plain(terms: terms)]))
+      #expect(await heard.first { $0.contains(.deadlines) } != nil)
+      await one.close()
+      await other.close()
+    }
+
     @Test("A worker runs what another process stores, and its result is waited for from there")
     func acrossProcesses() async throws {
       let server = try TestServer.shared.get()

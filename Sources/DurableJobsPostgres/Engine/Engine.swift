@@ -18,6 +18,8 @@
     let pruning = Lock(PruningCursor())
     /// Damaged rows that were found, to be included in the next report.
     let unreadable = Lock<[JobID]>([])
+    /// What ``lookForSettings()`` found last.
+    let outlook = Lock<Outlook?>(nil)
     let notices: Notices
     /// Other processes of this machine that have workers.
     let deathWatch: DeathWatch
@@ -62,7 +64,7 @@
         signals.onInterest { [weak self] isWanted in self?.notices.listen(isWanted) }
       } else {
         signals.onInterest { [weak self] isWanted in
-          self?.notices.poll(isWanted, each: configuration.pollInterval)
+          self?.notices.poll(isWanted, each: configuration.pollInterval) { [weak self] in self?.lookForSettings() }
           if isWanted { self?.lookForNeighbours() }
         }
       }

@@ -138,15 +138,17 @@
       state.withLock(\.post)(ForeignChange(rawValue: bits))
     }
 
-    /// Without LISTEN: makes everybody look, each time after about this interval.
-    func poll(_ isWanted: Bool, each interval: Duration) {
+    /// Without LISTEN: makes everybody look, each time after about this interval. `look` asks for what is not looked for
+    /// without a reason, since that costs more.
+    func poll(_ isWanted: Bool, each interval: Duration, look: @escaping @Sendable () -> Void) {
       state.withLock { state in
         state.timer?.cancel()
         state.timer = nil
         guard isWanted, !state.hasEnded else { return }
         state.timer = SystemClock().schedule(after: interval * Double.random(in: 0.75...1.25)) { [weak self] in
-          self?.state.withLock(\.post)([.work, .results, .stops, .settings])
-          self?.poll(true, each: interval)
+          self?.state.withLock(\.post)([.work, .results, .stops])
+          look()
+          self?.poll(true, each: interval, look: look)
         }
       }
     }

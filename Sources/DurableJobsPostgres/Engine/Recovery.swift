@@ -40,6 +40,20 @@
       }
     }
 
+    /// Finds whether something was set, or a nearer deadline, of which nobody here is told: it has workers sweep.
+    func lookForSettings() {
+      // Unstructured, since the timer does not wait for it. It ends with this look.
+      Task(executorPreference: EngineThread.shared) { [weak self] in
+        guard let self, let found = try? await read({ try $0.outlook() }), let before = outlook.exchange(found) else {
+          return
+        }
+        var change: ForeignChange = []
+        if found.changes != before.changes { change.insert(.settings) }
+        if let deadline = found.deadline, deadline < before.deadline ?? .max { change.insert(.deadlines) }
+        if !change.isEmpty { signals.post(.changedElsewhere(change)) }
+      }
+    }
+
     /// Makes the jobs of a process that has ended available again at once.
     func recoverAfterDeath() {
       let isFirst = deaths.withLock { deaths in

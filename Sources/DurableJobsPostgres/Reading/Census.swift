@@ -2,6 +2,13 @@
   import DurableJobs
   import Foundation
 
+  /// What changes seldom, and concerns all workers.
+  struct Outlook {
+    /// `meta.changes`
+    var changes: Int64 = 0
+    var deadline: Int64?
+  }
+
   extension Reader {
     static let workersSQL = """
       SELECT id,name,session,lease_until,kinds,queues,satisfied,absent,pid,started_at,machine,process_start
@@ -10,6 +17,7 @@
     static let runningSQL = "SELECT DISTINCT h.claim>>\(ClaimNumber.bits) FROM \(Transaction.whatRuns)"
     static let hasDueSQL =
       "SELECT EXISTS(SELECT 1 FROM §route r WHERE EXISTS(SELECT 1 FROM §job WHERE route=r.id AND state=3 AND rank<=$1))"
+    static let changesSQL = "SELECT changes FROM §meta WHERE id=1"
     static let nextDeadlineSQL = "SELECT at FROM §deadline ORDER BY at LIMIT 1"
     static let finishedSQL = """
       SELECT j.id,j.state,j.entered_at,
@@ -31,6 +39,14 @@
         try connection.sync()
       }
       return (census, processes)
+    }
+
+    func outlook() throws -> Outlook {
+      var outlook = Outlook()
+      connection.send(Self.changesSQL) { outlook.changes = $0.int(0, 0) }
+      sendForDeadline { outlook.deadline = $0 }
+      try connection.sync()
+      return outlook
     }
 
     func nextDeadline() throws -> Int64? {

@@ -102,6 +102,26 @@
       #expect(jobs.allSatisfy { abs($0.createdAt.timeIntervalSinceNow) < 86_400 })
     }
 
+    @Test(
+      "A time that was estimated from a slow answer, and never confirmed, moves nothing that waits",
+      arguments: [106, -106])
+    func guess(error: Int64) throws {
+      let id = try insert([.plain(terms: JobTerms(start: .after(.seconds(3600))))]).ids[0]
+      func read() throws -> JobSnapshot? {
+        try session.read(until: SystemClock().uptime + .seconds(60)) { try $0.jobs(JobQuery(.id(id)), now: 0).first }
+      }
+      let before = try #require(try read())
+      // As if the answer had been under way for long.
+      let clock = try #require(store.engine.serverClock)
+      let (now, uptime) = (clock.now.milliseconds, clock.uptime)
+      _ = clock.heard(now - 60_000 + error * 1000, since: uptime - .seconds(120))
+      #expect(abs(clock.now.milliseconds - now) > 30_000)
+      _ = try read()
+      _ = try insert([.plain()])
+      #expect(abs(clock.now.milliseconds - now) < 10_000)
+      #expect(try read()?.runAt == before.runAt)
+    }
+
     @Test("A hundred plain jobs are claimed by as many statements as one, and a hundred results stored by as many")
     func statements() throws {
       func statements<R>(_ body: (Transaction) throws -> R) throws -> (reply: R, count: Int) {

@@ -131,6 +131,13 @@
     }
 
     // MARK: News
+    /// The time by both clocks; nil while the server's was only guessed. What waits for a time is not moved by a guess.
+    var knownMoment: (now: Int64, uptime: Duration)? {
+      let estimate = serverClock?.estimate
+      let moment = time.moment
+      return estimate?.isSure != false && serverClock?.estimate == estimate ? moment : nil
+    }
+
 
     /// Reports that a transaction is committed.
     func tell(_ transaction: Transaction) {

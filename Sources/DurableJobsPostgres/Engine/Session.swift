@@ -38,8 +38,8 @@
         deadline += try setWaitsRight(until: deadline)
         let transaction = try begin(until: deadline, lockPatience, attempt: &attempt)
         do {
-          let moment = engine.time.moment
-          guard engine.time.setBack(at: moment) == 0 else { continue }
+          let moment = engine.knownMoment
+          guard moment.map({ engine.time.setBack(at: $0) == 0 }) ?? true else { continue }
           let reply = try body(transaction)
           try transaction.settleBatches()
           let sentAt = SystemClock().uptime
@@ -56,7 +56,7 @@
             transaction.accept()
           }
           if transaction.endsSession { connection = nil }
-          engine.time.saw(moment)
+          if let moment { engine.time.saw(moment) }
           engine.tell(transaction)
           return reply
         } catch {
@@ -73,9 +73,9 @@
       let begun = SystemClock().uptime
       var attempt = 0
       while true {
-        let moment = engine.time.moment
-        let (known, setBack) = engine.epoch.withLock { ($0, engine.time.setBack(at: moment)) }
-        guard setBack > 0 else { return attempt > 0 ? SystemClock().uptime - begun : .zero }
+        guard let moment = engine.knownMoment,
+          case let (known, setBack) = engine.epoch.withLock({ ($0, engine.time.setBack(at: moment)) }), setBack > 0
+        else { return attempt > 0 ? SystemClock().uptime - begun : .zero }
         let transaction = try begin(until: deadline, attempt: &attempt)
         do {
           let epoch = try transaction.rebaseWaits(by: setBack, known: known)
@@ -97,8 +97,7 @@
     func read<R>(until deadline: Duration, _ body: (Reader) throws -> R) throws -> R {
       // What is read must not depend on whether somebody has written since the clock was set back.
       let deadline = deadline + (try setWaitsRight(until: deadline))
-      let moment = engine.time.moment
-      if engine.time.setBack(at: moment) == 0 { engine.time.saw(moment) }
+      if let moment = engine.knownMoment, engine.time.setBack(at: moment) == 0 { engine.time.saw(moment) }
       var attempt = 0
       while true {
         do {
@@ -142,10 +141,17 @@
           let transaction = Transaction(
             connection: try connected(until: deadline), routes: routes, context: engine.context, now: engine.time.now,
             tallies: tallies, isHeard: engine.signals.hasListeners, usualCommit: usualCommit,
+          let connection = try connected(until: deadline)
+          guard !connection.isReadOnly else {
+            self.connection = nil
+            throw PostgresFailure(.sqlState("25006"), "its administrator has made it read-only")
+          }
+          let assumed = engine.serverClock?.estimate?.offset
             lockPatience: lockPatience)
           transaction.check = { [engine] time, sent in
-            guard let clock = engine.serverClock, !clock.heard(time, since: sent) else { return }
-            throw ClockMoved()
+            guard let clock = engine.serverClock else { return }
+            // Another thread may have heard before.
+            guard clock.heard(time, since: sent), clock.estimate?.offset == assumed else { throw ClockMoved() }
           }
           return transaction
         } catch {
@@ -187,10 +193,12 @@
       Thread.sleep(forTimeInterval: .random(in: 0...longest))
     }
 
-    /// Whether a transaction whose COMMIT was not answered was committed. A server that crashed meanwhile may have
-    /// reused its number: then the jobs that it stored are looked up by their ids and its time. One that stored none is
-    /// assumed not committed, and repeated: a result is accepted twice under one claim, and unknown claims are
-    /// returned. A caller's own writes do not allow that, so the outcome is reported as unknown.
+    /// Whether a transaction whose COMMIT was not answered was committed, which is the answer only once a later commit was
+    /// confirmed: others may see it before it is where it must be, as on a standby, and what stands later in the server's
+    /// log is nowhere without it. A server that crashed meanwhile may have reused its number: then the jobs that it stored
+    /// are looked up by their ids and its time. One that stored none is assumed not committed, and repeated: a result is
+    /// accepted twice under one claim, and unknown claims are returned. A caller's own writes do not allow that, so the
+    /// outcome is reported as unknown.
     private func hasCommitted(_ transaction: Transaction, until deadline: Duration) throws -> Bool {
       guard let head = transaction.head else { return false }
       var attempt = 0

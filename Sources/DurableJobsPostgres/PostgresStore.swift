@@ -13,7 +13,7 @@
   /// repeated; callers notice only if the server stays away.
   public final class PostgresStore: JobStore {
     public struct Configuration: Sendable {
-      /// The schema of the tables: letters, digits and `_`.
+      /// The schema of the tables: letters, digits and `_`, but not `pg_` at its beginning.
       public var schema = "durable_jobs"
       /// How many process deaths a job survives, and how long finished jobs are kept.
       public var policy = StorePolicy()
@@ -81,10 +81,12 @@
     package static func check(schema: String) throws {
       guard !schema.isEmpty, schema.utf8.count <= 48,
         schema.utf8.allSatisfy({ UInt8(ascii: "a")...UInt8(ascii: "z") ~= $0 | 0x20 || 0x30...0x39 ~= $0 || $0 == 0x5F }
-        )
+        ), !schema.hasPrefix("pg_")
       else {
         throw JobError(
-          .invalidArgument, "'\(schema)' can't be the schema of a store: it must have 1 to 48 letters, digits and _")
+          .invalidArgument,
+          "'\(schema)' can't be the schema of a store: it must have 1 to 48 letters, digits and _, and not begin with pg_"
+        )
       }
     }
 
@@ -93,14 +95,14 @@
     /// does the same.
     public func close() async { await engine.leave() }
 
-    /// The statements that create a store in a schema, for creating tables by hand.
-    public static func script(schema: String = Configuration().schema) -> String {
-      Schema.creation(of: schema) + ";\n\n" + Schema.script(schema)
-    }
     /// Throws `JobError.Code.invalidArgument` for a connection string of which libpq would take a part of a password for
     /// something else, which is shown.
     package static func check(connectionString: String) throws { try ServerName.check(connectionString) }
 
+    /// The statements that create a store in a schema, for creating tables by hand.
+    public static func script(schema: String = Configuration().schema) -> String {
+      Schema.creation(of: schema) + ";\n\n" + Schema.script(schema)
+    }
 
     /// The statements that migrate a store of that version to the current one.
     package static func script(schema: String = Configuration().schema, from version: Int64) -> String {

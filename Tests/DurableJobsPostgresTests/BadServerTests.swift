@@ -4,6 +4,7 @@
   import DurableJobsTesting
   import Foundation
   import PostgresTestServer
+  import TestProcesses
   import Testing
 
   @testable import DurableJobsPostgres
@@ -122,6 +123,15 @@
       #expect(try server.psql("SELECT version FROM meta", schema: schema) == [["99"]])
     }
 
+    @Test("A version that no store has is told as damage", arguments: [0, -1])
+    func damaged(version: Int) async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      await (try server.store(schema)).close()
+      try server.psql("UPDATE meta SET version=\(version)", schema: schema)
+      await refusal(server.string(), .notAStore, says: "\(version)") { $0.schema = schema }
+    }
+
     @Test(
       "A schema of something else is left as it is",
       arguments: ["CREATE TABLE things(id int)", "CREATE TABLE meta(version int)", "CREATE TABLE job(id int)"])
@@ -206,6 +216,54 @@
       try server.start()
       let second = try await store.insert(JobInsertion([.plain()])).ids
       #expect(try await store.jobs(JobQuery()).map(\.id) == first + second)
+      await store.close()
+    }
+
+    @Test("A server that its administrator made read-only is written neither by a new store nor by one that is open")
+    func readOnly() async throws {
+      let server = try TestServer()
+      let schema = TestServer.schema()
+      let store = try await server.store(schema)
+      let ids = try await store.insert(JobInsertion([.plain()])).ids
+      try server.psql("ALTER SYSTEM SET default_transaction_read_only=on")
+      try server.psql("SELECT pg_reload_conf()")
+      try await until { try server.psql("SHOW default_transaction_read_only") == [["on"]] }
+      await refusal(server.string(), .readOnly, says: "leads") { $0.schema = schema }
+      // The server tells open connections when they have nothing to do.
+      _ = try await store.counts(where: .all)
+      let error = await #expect(throws: JobError.self) { try await store.insert(JobInsertion([.plain()])) }
+      #expect(error?.code == .readOnly, "\(error as Any)")
+      #expect(try await store.jobs(JobQuery()).map(\.id) == ids)
+      try server.psql("ALTER SYSTEM RESET default_transaction_read_only")
+      try server.psql("SELECT pg_reload_conf()")
+      try await until { try server.psql("SHOW default_transaction_read_only") == [["off"]] }
+      #expect(try await store.insert(JobInsertion([.plain()])).ids.count == 1)
+      await store.close()
+    }
+
+    @Test("Where several hosts follow another one, the first is waited for to lead, or another")
+    func several() async throws {
+      let server = try TestServer()
+      let schema = TestServer.schema()
+      await (try server.store(schema)).close()
+      let other = try TestServer(options: "-c wal_retrieve_retry_interval=1s", following: server)
+      // Nobody leads at first.
+      try server.stop()
+      try server.follow(true)
+      try server.start()
+      for attributes in ["", "target_session_attrs=read-write"] {
+        let failure = PostgresFailure(.lost, "session is read-only")
+        #expect(failure.isFromServer)
+        let hosts = "host=\(other.folder),\(server.folder) \(attributes)"
+        let error = await #expect(throws: JobError.self) {
+          try await server.store(schema, hosts) { $0.callLimit = .milliseconds(200) }
+        }
+        #expect(error?.code == .readOnly, "\(error as Any)")
+      }
+      try server.promote()
+      // The first still follows.
+      let store = try await server.store(schema, "host=\(other.folder),\(server.folder)")
+      #expect(try await store.insert(JobInsertion([.plain()])).ids.count == 1)
       await store.close()
     }
 

@@ -207,10 +207,21 @@
     @Test("Who stores jobs with names waits for nobody who stores some with others")
     func otherNames() async throws {
       _ = try await insert(1)
-      let jobs = lanes(301)
-      try await storing([jobs[300]]) {
-        let ids = try await store.insert(JobInsertion(Array(jobs.prefix(300)))).ids
-        #expect(ids.count == 300)
+      let jobs = lanes(33)
+      try await storing([jobs[32]]) {
+        let ids = try await store.insert(JobInsertion(Array(jobs.prefix(32)))).ids
+        #expect(ids.count == 32)
+      }
+    }
+
+    @Test("However many names a call has, it takes few of the server's locks")
+    func fewLocks() async throws {
+      _ = try await insert(1)
+      try await storing(lanes(1000)) {
+        let sql =
+          "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid=database WHERE locktype='advisory' AND datname="
+        let locks = try server.psql(sql + "'\(database)'", database: database)[0][0]
+        #expect((1...256).contains(Int(locks) ?? 0), "\(locks)")
       }
     }
 

@@ -44,7 +44,7 @@
       clock = configuration.clock ?? serverClock ?? SystemClock()
       context = StoreContext(
         policy: configuration.policy, session: UUID().uuidString, process: .current, workers: OwnWorkers(),
-        lockSeed: Schema.lockSeed(schema), isPooled: configuration.isPooled)
+        lockSeed: Schema.lockSeed(schema), isPooled: configuration.isPooled, statementLimit: configuration.callLimit)
       let found = try Opening.open(server, seed: context.lockSeed, configuration: configuration, clock: serverClock)
       epoch = Lock(found.epoch)
       versionBefore = found.before
@@ -124,13 +124,13 @@
       let connection = try Connection(server, configuration, until: deadline)
       if !configuration.isPooled {
         connection.send(Connection.settingsSQL, [.bool(false)])
+        connection.limitStatements(to: configuration.callLimit, inTransaction: false)
         connection.send("SELECT \(Transaction.lifeSQL)") { [unowned connection] in connection.life = $0.text(0, 0) }
       }
       try connection.sync()
       return connection
     }
 
-    // MARK: News
     /// The time by both clocks; nil while the server's was only guessed. What waits for a time is not moved by a guess.
     var knownMoment: (now: Int64, uptime: Duration)? {
       let estimate = serverClock?.estimate
@@ -138,6 +138,7 @@
       return estimate?.isSure != false && serverClock?.estimate == estimate ? moment : nil
     }
 
+    // MARK: News
 
     /// Reports that a transaction is committed.
     func tell(_ transaction: Transaction) {

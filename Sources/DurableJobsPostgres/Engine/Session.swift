@@ -2,7 +2,7 @@
   import DurableJobs
   import Foundation
 
-  /// The connection was lost during a commit, and nobody can be asked whether the commit happened.
+  /// A commit was not answered, and nobody can be asked whether it happened, or tells that it lasts.
   struct UnknownOutcome: Error {}
 
   /// A connection, re-established when it is lost, and what is remembered from one transaction to the next. Belongs to
@@ -28,7 +28,7 @@
 
     /// Runs `body` in a transaction that is durable when this returns, and again from its start if another transaction
     /// conflicted or the connection was lost. If the connection is lost during the commit, the server is asked later
-    /// whether the commit happened. With `lockPatience` it is not run again if it waited for a lock that long.
+    /// whether the commit happened, and lasts. With `lockPatience` it is not run again if it waited for a lock that long.
     func write<R>(
       until deadline: Duration, waitingForLocks lockPatience: Duration? = nil, _ body: (Transaction) throws -> R
     ) throws -> R {
@@ -103,7 +103,10 @@
         do {
           let connection = try connected(until: deadline)
           connection.send("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-          if engine.configuration.isPooled { connection.send(Connection.settingsSQL, [.bool(true)]) }
+          if engine.configuration.isPooled {
+            connection.send(Connection.settingsSQL, [.bool(true)])
+            connection.limitStatements(to: engine.configuration.callLimit, inTransaction: true)
+          }
           do {
             let reply = try body(Reader(connection: connection))
             connection.send("COMMIT")
@@ -138,15 +141,15 @@
     ) throws -> Transaction {
       while true {
         do {
-          let transaction = Transaction(
-            connection: try connected(until: deadline), routes: routes, context: engine.context, now: engine.time.now,
-            tallies: tallies, isHeard: engine.signals.hasListeners, usualCommit: usualCommit,
           let connection = try connected(until: deadline)
           guard !connection.isReadOnly else {
             self.connection = nil
             throw PostgresFailure(.sqlState("25006"), "its administrator has made it read-only")
           }
           let assumed = engine.serverClock?.estimate?.offset
+          let transaction = Transaction(
+            connection: connection, routes: routes, context: engine.context, now: engine.time.now,
+            tallies: tallies, isHeard: engine.signals.hasListeners, usualCommit: usualCommit,
             lockPatience: lockPatience)
           transaction.check = { [engine] time, sent in
             guard let clock = engine.serverClock else { return }
@@ -163,7 +166,7 @@
     private func abandon(_ transaction: Transaction, after error: any Error) {
       routes.forget()
       drop(after: error)
-      if connection != nil { transaction.rollback() }
+      if connection === transaction.connection { transaction.rollback() }
       if transaction.endsSession { connection = nil }
     }
 
@@ -205,6 +208,12 @@
       var state: String?
       var isSameLife = false
       var isThere = false
+      func last(_ isCommitted: Bool, _ connection: Connection) throws -> Bool {
+        guard isCommitted else { return false }
+        connection.send(Self.confirmSQL)
+        try connection.sync()
+        return true
+      }
       while true {
         do {
           let connection = try connected(until: deadline)
@@ -218,9 +227,9 @@
             // If it is another's number, it was not this one that came.
             let isKnown = isThere || state == "aborted" || state == "in progress"
             guard isKnown || !transaction.isCallers else { throw UnknownOutcome() }
-            return isThere
+            return try last(isThere, connection)
           }
-          guard state == "in progress" else { return state == "committed" }
+          guard state == "in progress" else { return try last(state == "committed", connection) }
           throw PostgresFailure(.sqlState("40001"), "the transaction is still being ended")
         } catch let error where !(error is UnknownOutcome) {
           drop(after: error)
@@ -235,6 +244,8 @@
       }
     }
 
+    /// Writes to the log, and to no table.
+    private static let confirmSQL = "SELECT pg_logical_emit_message(true,'durable_jobs','')"
     private static let thereSQL = "SELECT EXISTS(SELECT FROM §spec WHERE id=ANY($1) AND created_at=$2)"
 
     // MARK: The connection

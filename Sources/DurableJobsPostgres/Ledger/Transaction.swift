@@ -18,6 +18,8 @@
     let lockSeed: Int64
     /// Whether a pooler may give each transaction another session of the server.
     let isPooled: Bool
+    /// How long the server may be at one statement.
+    let statementLimit: Duration
   }
 
   /// One transaction: the rows that the rules see. An exchange is a pipeline, which waits for the server once; how it
@@ -121,7 +123,10 @@
       hasBegun = true
       begunAt = SystemClock().uptime
       connection.send(Self.beginSQL)
-      if context.isPooled { connection.send(Connection.settingsSQL, [.bool(true)]) }
+      if context.isPooled {
+        connection.send(Connection.settingsSQL, [.bool(true)])
+        connection.limitStatements(to: context.statementLimit, inTransaction: true)
+      }
       if let lockPatience { connection.send(Self.patienceSQL, [.text("\(max(lockPatience.milliseconds, 1))ms")]) }
       connection.send(connection.life == nil ? Self.pooledHeadSQL : Self.headSQL) { [self] rows in
         guard rows.count == 1 else { throw JobError(.notAStore, "the schema is no store: its table 'meta' is empty") }
@@ -257,6 +262,7 @@
       guard epoch == known else { return epoch }
       // Half-way it would be worth nothing, and the next call would begin it anew.
       connection.deadline = SystemClock().uptime + Self.rebaseLimit
+      connection.limitStatements(to: Self.rebaseLimit, inTransaction: true)
       connection.send(Self.nextEpochSQL, [.int(now)])
       connection.send(Self.rebaseLanesSQL, [.int(setBack)])
       connection.send(Self.rebaseSQL, [.int(setBack)]) { [self] in if $0.changes > 0 { news.tell(.work) } }
@@ -286,10 +292,10 @@
       case uniqueKey, key, route
     }
 
-    /// A server has room for some thousands of locks in all. So a transaction locks no more than these names one by one,
-    /// and then whole stripes of names. Who locks a name shares its stripe: it waits for those who lock the stripe, and
-    /// otherwise for nobody but who has that name.
-    private static let mostNames = 1000
+    /// A server has room for some thousands of locks, for all programs together. So a transaction locks no more than these
+    /// names one by one, and then whole stripes of names, of which only few transactions get beyond the first. Who locks
+    /// a name shares its stripe: it waits for those who lock the stripe, and otherwise for nobody but who has that name.
+    private static let mostNames = 32
     private static let lastStripe = 255
     private static func locking(_ function: String, _ key: String) -> String {
       "SELECT \(function)(h) FROM (SELECT DISTINCT \(key) h FROM unnest($1) n ORDER BY 1) x"
@@ -392,6 +398,14 @@
         set_config('synchronous_commit',CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
           ELSE current_setting('synchronous_commit') END,$1)
       """
+
+    private static let statementLimitSQL = "SELECT set_config('statement_timeout',$1,$2)"
+
+    /// The server ends what nobody waits for any more: it is not asked to where COMMIT may be under way, which no limit ends.
+    func limitStatements(to limit: Duration, inTransaction: Bool) {
+      let milliseconds = Int32(clamping: limit.milliseconds + 1000)
+      send(Self.statementLimitSQL, [.text("\(milliseconds)"), .bool(inTransaction)])
+    }
 
     /// The planner's previous settings, for statements that are not the store's. For one transaction.
     static let callersSettingsSQL = """

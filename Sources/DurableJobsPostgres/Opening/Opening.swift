@@ -11,7 +11,8 @@
 
     static let serverSQL = """
       SELECT current_setting('server_encoding'),current_setting('fsync')::boolean,pg_is_in_recovery(),
-        floor(extract(epoch FROM clock_timestamp())*1000)::bigint
+        floor(extract(epoch FROM clock_timestamp())*1000)::bigint,
+        current_setting('default_transaction_read_only')::boolean
       """
     static let findSQL = """
       SELECT EXISTS(SELECT 1 FROM pg_namespace WHERE nspname=$1),
@@ -123,14 +124,14 @@
         }
         try connection.sync()
       }
-      try connection.sync()
       guard encoding == "UTF8" else {
         throw JobError(
           .unusableFile,
           "the database has the encoding \(encoding), and a store needs UTF8: `createdb -E UTF8 -T template0`")
       }
-      guard !isFollowing else {
-        throw JobError(.readOnly, "the server follows another one and can't be written. Name the server that leads")
+      guard !isFollowing, !isReadOnly else {
+        throw PostgresFailure(
+          .sqlState("25006"), isFollowing ? "it follows another server" : "its administrator has made it read-only")
       }
       guard isDurable || configuration.acceptsWeakDurability else {
         throw JobError(
@@ -168,6 +169,11 @@
       try connection.sync()
       guard let version else {
         throw JobError(.notAStore, "the schema \(schema) is no store: its table 'meta' is empty")
+      }
+      guard version > 0 else {
+        throw JobError(
+          .notAStore,
+          "the store in the schema \(schema) is damaged: its version is \(version). Restore it, or choose another")
       }
       guard version <= Schema.version else {
         throw JobError(

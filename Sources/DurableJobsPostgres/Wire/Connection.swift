@@ -11,7 +11,8 @@
 
   /// A connection in pipeline mode: what is sent goes out with ``sync()``, which waits once. Used by one thread.
   ///
-  /// Each wait ends at ``deadline``: then the server is asked to stop, and the connection is abandoned.
+  /// Each wait ends at ``deadline``: then the server is asked to stop, unless it may be at a commit, and the connection is
+  /// abandoned.
   final class Connection {
     typealias Reader = (Rows) throws -> Void
 
@@ -32,6 +33,9 @@
     private var early = 0
     /// libpq did not take a statement: what is answered can't be told apart any more.
     private var isBroken = false
+    /// COMMIT was sent, and not answered. Who cancels that ends its wait for a standby, which may not have it then.
+    private var isCommitting = false
+    private let standby = Standby()
     /// A server takes a message of more than 2^30 bytes for an attack, and ends the connection.
     private static let mostBytes = 1_000_000_000
     /// In terms of ``SystemClock/uptime``.
@@ -42,12 +46,25 @@
     /// See ``Transaction/lifeSQL``. Nil if a pooler may give it another session of the server.
     var life: String?
 
+    /// What the server tells on the way.
+    private final class Standby {
+      /// A commit has ended without the standby that was to confirm it: its answer is none.
+      var isOwed = false
+    }
+
     /// Connects; blocks for that. `schema` is quoted, and followed by a point.
     init(_ server: ServerName, schema: String, isPreparing: Bool, within limit: Duration? = nil) throws {
       connection = try server.connect(within: limit)
       self.schema = schema
       self.isPreparing = isPreparing
-      PQsetNoticeProcessor(connection, { _, _ in }, nil)
+      PQsetNoticeReceiver(
+        connection,
+        { standby, notice in
+          guard let standby, let function = PQresultErrorField(notice, 82),  // PG_DIAG_SOURCE_FUNCTION, 'R'
+            String(cString: function) == "SyncRepWaitForLSN"
+          else { return }
+          Unmanaged<Standby>.fromOpaque(standby).takeUnretainedValue().isOwed = true
+        }, Unmanaged.passUnretained(standby).toOpaque())
       PQsetnonblocking(connection, 1)
       guard PQenterPipelineMode(connection) == 1 else {
         throw PostgresFailure(.lost, "libpq has no pipeline mode; it must be 14 or newer")
@@ -69,11 +86,17 @@
     var hasUnsent: Bool { !sent.isEmpty || refusal != nil }
     var isUsable: Bool { PQstatus(connection) == CONNECTION_OK && !isBroken }
     var serverVersion: Int { Int(PQserverVersion(connection)) }
+    /// Whether its administrator made the server, the database or the user read-only, as far as the server tells: those
+    /// before 14 do not.
+    var isReadOnly: Bool {
+      PQparameterStatus(connection, "default_transaction_read_only").map { String(cString: $0) == "on" } ?? false
+    }
 
     /// `§` stands for the schema. A statement that `isFixed` is kept prepared.
     func send(_ sql: String, _ values: [Value] = [], isFixed: Bool = true, _ read: @escaping Reader = { _ in }) {
       guard hasRoom(for: values.reduce(0) { $0 + $1.size }) else { return }
       statements += 1
+      if sql == "COMMIT" { isCommitting = true }
       let bytes = values.map(\.bytes)
       let types = values.map(\.type)
       var copies: [UnsafeMutableRawPointer?] = []
@@ -152,8 +175,11 @@
       guard let end = try next() else { throw failure ?? lost }
       PQclear(end)
       if failure != nil { for sql in unproven { prepared[sql] = nil } }
-      unproven = []
+      (unproven, isCommitting) = ([], false)
       if let failure { throw failure }
+      guard !standby.isOwed else {
+        throw PostgresFailure(.lost, "the server gave up waiting for the standby that was to confirm this")
+      }
     }
 
     /// The server is to answer what was sent so far before it goes on with what is sent from here on.
@@ -214,7 +240,7 @@
         let number = rest > 0 ? poll(&descriptor, 1, Int32(clamping: rest)) : 0
         if number > 0 { return }
         if number < 0, errno == EINTR { continue }
-        cancel()
+        if !isCommitting { cancel() }
         throw PostgresFailure(.timedOut, "a statement took too long, and was given up")
       }
     }

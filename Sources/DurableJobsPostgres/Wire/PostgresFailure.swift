@@ -50,8 +50,9 @@
 
     var sqlState: String? { if case .sqlState(let state) = kind { state } else { nil } }
 
-    /// The transaction conflicted with another, and may succeed when it is run again.
-    var isCollision: Bool { ["40P01", "40001", "55P03"].contains(sqlState) }
+    /// The transaction conflicted with another, or found the server's table of locks full, and may succeed when it is run
+    /// again.
+    var isCollision: Bool { ["40P01", "40001", "55P03", "53200"].contains(sqlState) }
 
     /// The connection is of no more use: it is gone, or leads to a server that is shutting down or read-only.
     var endsConnection: Bool {
@@ -73,10 +74,10 @@
 
     /// Whether there is a server that can't be used yet, or no more: libpq mostly has only words for that.
     var isFromServer: Bool {
-      if let sqlState { return sqlState.hasPrefix("57P") || sqlState == "53300" }
+      if let sqlState { return sqlState.hasPrefix("57P") || ["53300", "25006"].contains(sqlState) }
       let words = [
         "not yet accepting connections", "terminating connection", "too many clients", "connection slots",
-        "closed the connection", "reset by peer",
+        "closed the connection", "reset by peer", "read-only", "hot standby",
       ]
       return (Self.betweenLives + words).contains(where: message.contains)
     }
@@ -106,8 +107,8 @@
       case is UnknownOutcome:
         self.init(
           .storeFailed,
-          "the connection to the store \(server) was lost during a commit, and the server could not be asked since whether "
-            + "that came: look before you repeat it", cause: error)
+          "the store \(server) did not answer a commit, and nobody could tell since whether that came, and came to the standbys "
+            + "that must have it: look before you repeat it", cause: error)
       default: self.init(.storeFailed, "the store \(server) failed: \(error.briefly)", cause: error)
       }
     }
@@ -154,7 +155,7 @@
           "the store \(server) refused the log-in: \(words). Check the user, the database, and sslmode; or allow it in pg_hba.conf"
         )
       }
-      if words.contains("read-only") {
+      if words.contains("read-only") || words.contains("hot standby") {
         return (.readOnly, "the store \(server) can't be written: \(words). Name the server that leads")
       }
       if PostgresFailure.betweenLives.contains(where: words.contains) {
@@ -167,6 +168,11 @@
       switch state {
       case "40P01", "40001", "55P03":
         (.locked, "the store \(server) is so busy that others always came first (\(words)). Try again")
+      case "53200":
+        (
+          .storeFailed,
+          "the store \(server) has no room for more locks, or no memory: \(words). Raise max_locks_per_transaction, or do less at once"
+        )
       case "53100": (.diskFull, "there is no room for the store \(server): nothing was stored (\(words))")
       case "53300":
         (

@@ -89,7 +89,9 @@
     /// Blocks until it has connected, or knows that it can't: if hosts are silent, about as long as `limit`, of which each
     /// gets its part. Must never run on Swift's pool.
     func connect(within limit: Duration? = nil) throws -> OpaquePointer {
-      let given = Self.defaults.sorted { $0.key < $1.key }
+      var given = Self.defaults.sorted { $0.key < $1.key }
+      // The first that answers may be one that follows.
+      if hasSeveralHosts { given.append(("target_session_attrs", "read-write")) }
       var keywords = given.map(\.key) + ["dbname", "client_encoding"]
       var values = given.map(\.value) + [string, "UTF8"]
       if let limit, let patience {

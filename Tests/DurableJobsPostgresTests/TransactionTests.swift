@@ -106,7 +106,7 @@
             (SELECT count(*) FROM pg_listening_channels())
           """)
       }
-      #expect(settings == [["on", "0", "0", "off", nil, "0"]])
+      #expect(settings == [["on", "31s", "0", "off", nil, "0"]])
       #expect(try await store.counts(where: .all).total == 1)
     }
 

@@ -34,8 +34,10 @@
       "What does not fit the jobs is found, and put right without touching them",
       arguments: [
         ("DELETE FROM wait", .waits), ("UPDATE wait SET n=7", .waits), ("UPDATE job SET state=4 WHERE state=2", .waits),
-        ("DELETE FROM lane", .lanes), ("UPDATE lane SET seat=1", .lanes), ("UPDATE batch SET live=1", .batches),
-        ("UPDATE batch SET jobs=77", .batches), ("DELETE FROM job_key", .names),
+        ("DELETE FROM lane", .lanes), ("UPDATE lane SET seat=1", .lanes), ("UPDATE lane SET name='other'", .lanes),
+        ("UPDATE batch SET live=1", .batches), ("UPDATE batch SET jobs=77", .batches),
+        ("DELETE FROM batch_job", .batches), ("UPDATE batch_job SET batch=77", .batches),
+        ("UPDATE deadline SET at=at+1000000", .deadlines), ("DELETE FROM job_key", .names),
         ("DELETE FROM tag WHERE tag<>'tag'", .names),
         ("DELETE FROM deadline", .deadlines), ("DELETE FROM uniq", .uniqueKeys), ("UPDATE tally SET jobs=3", .counts),
         ("DELETE FROM tally", .counts), ("INSERT INTO note VALUES(99,'of nobody',NULL)", .remains),
@@ -48,11 +50,33 @@
       try sql(damage)
       let found = try await store.check()
       #expect(found.map(\.subject).contains(subject), "\(found)")
-      #expect(try await store.check(mending: true) == found)
+      let mended = try await store.check(mending: true)
+      #expect(mended.map(\.description) == found.map(\.description) && mended.allSatisfy(\.isMended))
       #expect(try await store.check() == [])
       #expect(try await store.jobs(JobQuery(detail: .all)) == before)
+      #expect(try await store.batches(.newest(1)).map(\.unfinished) == [2])
       #expect(try await store.counts(where: .all) == counts)
       try WholeStore.expect(of: server, schema: schema)
+    }
+
+    @Test(
+      "A job of which a part is lost is suspended, and not told as put right",
+      arguments: [
+        ("DELETE FROM spec WHERE id=1", [1], "what was asked for is missing"),
+        ("DELETE FROM edge; DELETE FROM edge_key", [2, 3], "what it waits for is missing"),
+        ("DELETE FROM edge; DELETE FROM edge_key; DELETE FROM wait", [2, 3], "what it waits for is missing"),
+        ("DELETE FROM job WHERE id=1", [2], "what it waits for is missing"),
+      ])
+    func lostPart(damage: String, jobs: [Int64], reason: String) async throws {
+      try sql(damage)
+      let found = try await store.check(mending: true)
+      #expect(found.filter { $0.subject == .damaged }.flatMap(\.details).sorted() == jobs.map { "\($0)" })
+      #expect(found.allSatisfy { $0.isMended == ($0.subject != .damaged) }, "\(found)")
+      let held = try await store.jobs(JobQuery(.state(.suspended)))
+      #expect(held.map(\.id.rawValue) == jobs)
+      #expect(held.allSatisfy { $0.reason?.contains(reason) == true })
+      // Without what it does it is found as long as it is there.
+      #expect(try await store.check(mending: true).map(\.isMended) == (jobs == [1] ? [false] : []))
     }
 
     @Test("A batch of which all jobs have ended is done once it is mended, and what follows it is stored")

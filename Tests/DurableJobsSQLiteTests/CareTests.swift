@@ -60,10 +60,15 @@ import Testing
       ("UPDATE durable_wait SET n=7", .waits), ("DELETE FROM durable_wait", .waits),
       ("UPDATE durable_job SET state=4 WHERE id=6", .waits), ("UPDATE durable_job SET state=2 WHERE id=1", .waits),
       ("DELETE FROM durable_lane", .lanes), ("UPDATE durable_lane SET seat=1", .lanes),
+      ("UPDATE durable_lane SET name='other'", .lanes),
+      ("UPDATE durable_lane SET seat=9223372036854775807", .lanes),
       ("UPDATE durable_batch SET live=1", .batches), ("UPDATE durable_batch SET jobs=77", .batches),
+      ("DELETE FROM durable_batch_job WHERE job=2", .batches), ("DELETE FROM durable_batch_job", .batches),
+      ("UPDATE durable_batch_job SET batch=77", .batches),
       ("DELETE FROM durable_job_key", .names), ("DELETE FROM durable_tag WHERE tag<>'t'", .names),
       ("DELETE FROM durable_deadline", .deadlines), ("UPDATE durable_deadline SET at=at+1000000", .deadlines),
-      ("DELETE FROM durable_uniq", .uniqueKeys), ("UPDATE durable_route SET jobs=3", .counts),
+      ("DELETE FROM durable_uniq", .uniqueKeys), ("UPDATE durable_uniq SET key='other'", .uniqueKeys),
+      ("UPDATE durable_route SET jobs=3", .counts),
       ("INSERT INTO durable_note VALUES(99,'of nobody',NULL)", .remains),
       ("INSERT INTO durable_edge VALUES(1,99,1,-1)", .remains),
     ] as [(String, StoreFinding.Subject)])
@@ -74,9 +79,46 @@ import Testing
     try await store.execute(sql)
     let found = try await store.check()
     #expect(found.map(\.subject).contains(subject), "\(found)")
-    #expect(try await store.check(mending: true) == found)
+    let mended = try await store.check(mending: true)
+    #expect(mended.map(\.description) == found.map(\.description) && mended.allSatisfy(\.isMended))
     #expect(try await store.check() == [])
     #expect(try await store.jobs(JobQuery(detail: .all)) == before)
+    #expect(try await store.numbers("SELECT count(*) FROM durable_lane") == [2])
+    let batch = try #require(try await store.batches(.newest(1)).first)
+    #expect(batch.unfinished == 7 && !batch.isDone)
+  }
+
+  @Test(
+    "A job of which a part is lost is suspended, and not told as put right",
+    arguments: [
+      ("DELETE FROM durable_spec WHERE id=1", 1, "what was asked for is missing"),
+      ("DELETE FROM durable_edge; DELETE FROM durable_edge_key", 6, "what it waits for is missing"),
+      (
+        "DELETE FROM durable_edge; DELETE FROM durable_edge_key; DELETE FROM durable_wait", 6,
+        "what it waits for is missing"
+      ),
+      ("DELETE FROM durable_job WHERE id=1", 6, "what it waits for is missing"),
+    ])
+  func lostPart(sql: String, job: Int64, reason: String) async throws {
+    let store = try await filledStore()
+    for sql in sql.split(separator: ";") { try await store.execute(String(sql)) }
+    let found = try await store.check(mending: true)
+    #expect(found.filter { $0.subject == .damaged }.map(\.details) == [["\(job)"]])
+    #expect(found.allSatisfy { $0.isMended == ($0.subject != .damaged) }, "\(found)")
+    let held = try await store.jobs(JobQuery(.state(.suspended)))
+    #expect(held.map(\.id.rawValue) == [job])
+    #expect(held.first?.reason?.contains(reason) == true)
+    // Without what it does it is found as long as it is there.
+    #expect(try await store.check(mending: true).map(\.isMended) == (job == 1 ? [false] : []))
+  }
+
+  @Test func `A store whose version is lost says that it is damaged`() async throws {
+    let store = try await filledStore()
+    try await store.execute("DELETE FROM durable_meta")
+    await store.close()
+    let error = #expect(throws: JobError.self) { try SQLiteStore(path: folder.path()) }
+    #expect(error?.code == .damaged)
+    #expect(try await SQLiteStore.repair(from: folder.path(), to: folder.path("new.sqlite")).jobs == 7)
   }
 
   @Test func `A batch of which all jobs have ended is done once it is mended, and what follows it is stored`()
@@ -219,15 +261,72 @@ import Testing
     try overwrite(pages)
     let salvage = try await SQLiteStore.repair(from: folder.path(), to: folder.path("new.sqlite"))
     #expect(salvage.cutTables == ["durable_queue", "durable_route"])
-    let found = try await folder.store("new.sqlite").jobs(JobQuery(detail: .all))
+    let new = try folder.store("new.sqlite")
+    let found = try await new.jobs(JobQuery(detail: .all))
     #expect(found.map(\.id) == ids && found.map(\.payload) == [job.payload, job.payload])
     if isIndexGone {
       #expect((salvage.jobs, salvage.damaged) == (0, ids))
       #expect(found.map(\.queue) == ["lost", "lost"] && found.allSatisfy { $0.kind.hasPrefix("lost-") })
+      #expect(found.map(\.state) == [.suspended, .suspended])
     } else {
       #expect((salvage.jobs, salvage.damaged) == (2, []))
       #expect(found.map(\.queue) == ["photos", "photos"] && found.map(\.kind) == ["upload", "upload"])
+      // Whether it was paused is lost.
+      #expect(salvage.paused == ["photos"])
+      #expect(try await new.settings() == [.queue("photos", isPaused: true)])
     }
+  }
+
+  @Test(arguments: [false, true])
+  func `What a job waits for is read from an index, and a job that waits for what is lost is suspended`(
+    isIndexGone: Bool
+  ) async throws {
+    let store = try await filledStore()
+    let pages = try await store.numbers(
+      "SELECT rootpage FROM sqlite_master WHERE \(isIndexGone ? "tbl_name" : "name")='durable_edge'")
+    await store.close()
+    try overwrite(pages)
+    let salvage = try await SQLiteStore.repair(from: folder.path(), to: folder.path("new.sqlite"))
+    #expect(salvage.damaged == (isIndexGone ? [JobID(rawValue: 6)] : []) && salvage.jobs == 7 - salvage.damaged.count)
+    let new = try folder.store("new.sqlite")
+    let child = try await new.jobs(JobQuery(.id(JobID(rawValue: 6)))).first
+    #expect(child?.state == (isIndexGone ? .suspended : .blocked))
+    #expect(try await new.numbers("SELECT parent FROM durable_edge") == (isIndexGone ? [] : [1]))
+    #expect(try await new.check() == [])
+  }
+
+  @Test(arguments: ["durable_batch_job", "durable_job"])
+  func `Nothing follows a batch of which jobs are lost, and one whose jobs are found by their options goes on`(
+    table: String
+  ) async throws {
+    let store = try await filledStore()
+    let pages = try await store.numbers("SELECT rootpage FROM sqlite_master WHERE name='\(table)'")
+    await store.close()
+    try overwrite(pages)
+    let salvage = try await SQLiteStore.repair(from: folder.path(), to: folder.path("new.sqlite"))
+    let areLost = table == "durable_job"
+    #expect(salvage.opened.map(\.rawValue) == (areLost ? [1] : []))
+    let new = try folder.store("new.sqlite")
+    let batch = try #require(try await new.batches(.newest(1)).first)
+    #expect(batch.unfinished == (areLost ? 0 : 7) && batch.isOpen == areLost && !batch.isDone && batch.whenDone == nil)
+  }
+
+  @Test func `A file that lost its end is read up to there, and of one without anything no other salvage is advised`()
+    async throws
+  {
+    let store = try folder.store()
+    _ = try await store.insert(JobInsertion((0..<2000).map { .plain(payload: "{\"n\":\($0)}") }))
+    await store.close()
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.path()))
+    try file.truncate(atOffset: try file.seekToEnd() - 4096)
+    #expect(try await SQLiteStore.repair(from: folder.path(), to: folder.path("new.sqlite")).jobs > 1900)
+    try file.truncate(atOffset: 4096)
+    try file.close()
+    let error = await #expect(throws: JobError.self) {
+      try await SQLiteStore.repair(from: folder.path(), to: folder.path("other.sqlite"))
+    }
+    #expect(error?.code == .damaged && error?.message.contains("durable repair") == false, "\(error as Any)")
+    #expect(!FileManager.default.fileExists(atPath: folder.path("other.sqlite")))
   }
 
   @Test func `Jobs whose own rows can't be read are told as lost, and none of them as whole`() async throws {

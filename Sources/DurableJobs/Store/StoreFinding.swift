@@ -6,6 +6,8 @@ public struct StoreFinding: Hashable, Sendable, CustomStringConvertible {
     case file
     /// Rows of a job that is not there.
     case remains
+    /// An unfinished job of which it is lost what it does, or what it waits for. To mend is to suspend it, with the reason.
+    case damaged
     /// What a job waits for, or whether it waits at all.
     case waits
     /// Places in a lane.
@@ -14,7 +16,7 @@ public struct StoreFinding: Hashable, Sendable, CustomStringConvertible {
     case batches
     /// An unfinished job without its unique key.
     case uniqueKeys
-    /// A job that is not found by its key, or by one of its tags.
+    /// A job that is not found by its key, by one of its tags, or in its batch.
     case names
     /// An unfinished job that would not be given up at its deadline.
     case deadlines
@@ -27,6 +29,8 @@ public struct StoreFinding: Hashable, Sendable, CustomStringConvertible {
   public var count = 0
   /// The first few of the jobs, batches or routes that it concerns, or what SQLite says.
   public var details: [String] = []
+  /// Whether it was put right: a look after mending did not find it.
+  public var isMended = false
 
   package init(_ subject: Subject) { self.subject = subject }
 

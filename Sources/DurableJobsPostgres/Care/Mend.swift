@@ -2,6 +2,14 @@
   import DurableJobs
 
   extension Transaction {
+    private static let holdSQL = """
+      WITH d AS(\(StoreCheck.damaged)), u AS(
+        UPDATE §job j SET state=6,rank=-priority,entered_at=$1,links=links|\(Links.note.rawValue) FROM d
+        WHERE d.id=j.id AND j.state<5 RETURNING j.id,d.why
+      )
+      INSERT INTO §note(job,text) SELECT id,'its row in the store is damaged: '||why FROM u
+      ON CONFLICT(job) DO UPDATE SET text=excluded.text,cause=NULL
+      """
     private static let mendWaitsSQL = [
       "CREATE TEMP TABLE durable_mend ON COMMIT DROP AS \(StoreCheck.wrongWaits)",
       "DELETE FROM §wait WHERE job IN(SELECT id FROM durable_mend)",
@@ -21,14 +29,12 @@
     /// Repairs what ``StoreCheck`` found, trusting the jobs' own rows. Nobody else writes meanwhile.
     func mend(_ check: StoreCheck) throws {
       func run(_ sql: String, _ values: [Value] = []) { connection.send(sql, values, isFixed: false) }
+      // What is lost is held, before what is left of it looks like all.
+      run(Self.holdSQL, [.int(now)])
       for (table, column) in StoreCheck.beside { run("DELETE FROM §\(table) x WHERE \(StoreCheck.isNoJob(column))") }
-      run("DELETE FROM §lane WHERE job IN(\(StoreCheck.strayPlaces))")
-      run(
-        "INSERT INTO §lane(name,seat,job) SELECT lane,seat,id FROM(\(StoreCheck.missingPlaces)) x ON CONFLICT DO NOTHING"
-      )
+      for sql in StoreCheck.derived.flatMap(\.mending) { run(sql) }
       for sql in Self.mendWaitsSQL { run(sql) }
       run(Self.mendStatesSQL, [.int(now)])
-      run("INSERT INTO §deadline SELECT at,id FROM(\(StoreCheck.missingDeadlines)) x ON CONFLICT DO NOTHING")
       connection.send(Self.mendBatchesSQL, isFixed: false) { [self] rows in
         for row in 0..<rows.count { news.touch(BatchID(rawValue: rows.int(row, 0))) }
       }

@@ -6,13 +6,14 @@
     /// unique keys, keys, tags, deadlines, counts. An intact store has no findings, whoever uses it meanwhile. The
     /// server's own files are not checked: use `pg_amcheck` for that.
     ///
-    /// With `mending`, everything is repaired in one transaction, while others wait; jobs that waited for nothing may
-    /// run then. Returns what was found before. It reads all rows, within ``Configuration/callLimit``.
+    /// With `mending`, everything is repaired in one transaction, while others wait, and jobs of which a part is lost are
+    /// suspended; jobs that waited for nothing may run then. Returns what was found before, and of each whether a second
+    /// look did not find it. It reads all rows, within ``Configuration/callLimit``.
     public func check(mending: Bool = false) async throws -> [StoreFinding] {
       guard mending else {
         return try await engine.read { reader in try StoreCheck(connection: reader.connection).findings().map(\.told) }
       }
-      return try await engine.write { transaction in
+      var found = try await engine.write { transaction in
         transaction.begin()
         transaction.connection.send(StoreCheck.lockSQL)
         let check = StoreCheck(connection: transaction.connection)
@@ -20,6 +21,10 @@
         if !findings.isEmpty { try transaction.mend(check) }
         return findings.map(\.told)
       }
+      guard !found.isEmpty else { return [] }
+      let left = Set(try await check().map(\.subject)).union([.damaged])
+      for index in found.indices { found[index].isMended = !left.contains(found[index].subject) }
+      return found
     }
   }
 
@@ -52,27 +57,79 @@
     ]
     static func isNoJob(_ column: String) -> String { "NOT EXISTS(SELECT 1 FROM §job j WHERE j.id=x.\(column))" }
 
-    /// The unfinished jobs, what each waits for (`n`, by its edges and place in its lane), and what is stored of that.
+    /// What each unfinished job waits for (`n`, by its edges and place in its lane), and what is stored of that.
+    private static let waits = """
+      SELECT j.id,j.state,j.links,
+        (SELECT count(*) FROM §edge e JOIN §job p ON p.id=e.parent WHERE e.child=j.id AND p.state<7)
+        +(SELECT count(*) FROM §edge_key WHERE child=j.id)
+        +(j.links&\(Links.lane.rawValue)<>0 AND j.links&\(Links.seated.rawValue)=0)::int AS n,
+        coalesce((SELECT n FROM §wait WHERE job=j.id),0) AS known
+      FROM §job j WHERE j.state<7
+      """
     static let wrongWaits = """
-      SELECT id,n FROM(
-        SELECT j.id,j.state,(SELECT count(*) FROM §edge e JOIN §job p ON p.id=e.parent WHERE e.child=j.id AND p.state<7)
-          +(SELECT count(*) FROM §edge_key WHERE child=j.id)
-          +(j.links&\(Links.lane.rawValue)<>0 AND j.links&\(Links.seated.rawValue)=0)::int AS n,
-          coalesce((SELECT n FROM §wait WHERE job=j.id),0) AS known
-        FROM §job j WHERE j.state<7) x
-      WHERE n<>known OR (state=2)<>(n>0) AND state<5
+      SELECT id,n FROM(\(waits)) x WHERE n<>known OR (state=2)<>(n>0) AND state<5
       UNION ALL SELECT job,0 FROM §wait JOIN §job j ON j.id=job WHERE j.state BETWEEN 7 AND 9
       """
-    /// Places that belong to no job, and jobs without their place.
-    static let strayPlaces = """
-      SELECT x.job FROM §lane x JOIN §job j ON j.id=x.job
-      WHERE(x.seat=1)<>(j.links&\(Links.seated.rawValue)<>0) OR j.state>=7 AND j.links&\(Links.seated.rawValue)=0
+    /// Unfinished jobs of which a part is lost, and which.
+    static let damaged = """
+      SELECT id,min(why) AS why FROM(
+        SELECT id,'what was asked for is missing' AS why FROM §job j
+        WHERE state IN(2,3,4,6) AND NOT EXISTS(SELECT 1 FROM §spec s WHERE s.id=j.id)
+        UNION ALL SELECT id,'\(lostWait)' FROM(\(waits)) w WHERE state=2 AND links&\(Links.parents.rawValue)<>0 AND n=0
+          AND(known>0 OR NOT EXISTS(SELECT 1 FROM §edge WHERE child=w.id))
+        UNION ALL SELECT e.child,'\(lostWait)' FROM §edge e JOIN §job j ON j.id=e.child WHERE j.state IN(2,3,4)
+          AND e.need<=\(Edge.never) AND NOT EXISTS(SELECT 1 FROM §job p WHERE p.id=e.parent)
+      ) x GROUP BY id
       """
-    static let missingPlaces = """
-      SELECT j.id,s.lane,(j.links&\(Links.seated.rawValue)<>0)::int AS seat FROM §job j JOIN §spec s ON s.id=j.id
-      WHERE(j.state<7 AND j.links&\(Links.lane.rawValue)<>0 OR j.links&\(Links.seated.rawValue)<>0) AND s.lane IS NOT NULL
-        AND NOT EXISTS(SELECT 1 FROM §lane l WHERE l.name=s.lane AND l.job=j.id)
+    private static let lostWait = "what it waits for is missing"
+
+    /// A table whose rows follow from the rows of jobs.
+    struct Derived {
+      let subject: StoreFinding.Subject
+      let table: String
+      /// Each column beside `job`, and what it is of a job `j` with the spec `s`.
+      let columns: [(name: String, value: String)]
+      /// Which jobs have a row, if the first column is not null; and which may have one.
+      let has: String
+      var mayHave = "true"
+
+      private func list(_ text: (String, String) -> String, _ separator: String = ",") -> String {
+        columns.map(text).joined(separator: separator)
+      }
+      private var isRight: String { list({ "x.\($0) IS NOT DISTINCT FROM \($1)" }, " AND ") }
+      private var missing: String {
+        """
+        SELECT j.id,\(list { "\($1) AS \($0)" }) FROM §job j JOIN §spec s ON s.id=j.id WHERE(\(has))
+          AND \(columns[0].value) IS NOT NULL AND NOT EXISTS(SELECT 1 FROM §\(table) x WHERE x.job=j.id AND \(isRight))
+        """
+      }
+      private var isStray: String {
+        """
+        EXISTS(SELECT 1 FROM §job j LEFT JOIN §spec s ON s.id=j.id
+          WHERE j.id=x.job AND NOT((\(mayHave)) AND(s.id IS NULL OR \(isRight))))
+        """
+      }
+      var wrong: [String] { ["SELECT x.job FROM §\(table) x WHERE \(isStray)", missing] }
+      var mending: [String] {
+        [
+          "DELETE FROM §\(table) x WHERE \(isStray)",
+          "INSERT INTO §\(table)(job,\(list { name, _ in name })) \(missing) ON CONFLICT DO NOTHING",
+        ]
+      }
+    }
+    private static let isInLane = """
+      j.state<7 AND j.links&\(Links.lane.rawValue)<>0 OR j.links&\(Links.seated.rawValue)<>0
       """
+    static let derived = [
+      Derived(
+        subject: .lanes, table: "lane",
+        columns: [("name", "s.lane"), ("seat", "(j.links&\(Links.seated.rawValue)<>0)::int")], has: isInLane,
+        mayHave: isInLane),
+      Derived(subject: .names, table: "batch_job", columns: [("batch", "j.batch")], has: "true"),
+      Derived(
+        subject: .deadlines, table: "deadline", columns: [("at", "s.deadline")],
+        has: "j.state<7 AND j.links&\(Links.deadline.rawValue)<>0"),
+    ]
     static let freeSeats = """
       SELECT l.name FROM §lane l LEFT JOIN §lane_width w ON w.name=l.name
       GROUP BY l.name HAVING sum(l.seat)<greatest(max(w.width),1) AND min(l.seat)=0
@@ -82,11 +139,6 @@
     static let wrongBatches = """
       SELECT b.id FROM §batch b WHERE b.live<>\(liveMembers) OR b.jobs<>(SELECT count(*) \(members))
         OR NOT b.done AND NOT b.open AND b.live<=0
-      """
-    static let missingDeadlines = """
-      SELECT j.id,s.deadline AS at FROM §job j JOIN §spec s ON s.id=j.id
-      WHERE j.state<7 AND j.links&\(Links.deadline.rawValue)<>0 AND s.deadline IS NOT NULL
-        AND NOT EXISTS(SELECT 1 FROM §deadline d WHERE d.at=s.deadline AND d.job=j.id)
       """
     private static let states = [
       "blocked": 2, "scheduled": 3, "suspended": 6, "succeeded": 7, "failed": 8, "cancelled": 9, "skipped": 10,
@@ -104,28 +156,25 @@
     func findings() throws -> [Finding] {
       // All rows are read, for which other plans are better than those of a turn.
       connection.send(Connection.callersSettingsSQL)
-      let remains =
-        Self.beside.map { "SELECT x.\($1) FROM §\($0) x WHERE \(Self.isNoJob($1))" } + [
-          "SELECT j.id FROM §job j WHERE NOT EXISTS(SELECT 1 FROM §spec s WHERE s.id=j.id)"
-        ]
-      let all: [(StoreFinding.Subject, [String])] = [
-        (.remains, remains), (.lanes, [Self.strayPlaces, Self.missingPlaces, Self.freeSeats]),
-        (.waits, [Self.wrongWaits]), (.batches, [Self.wrongBatches]), (.deadlines, [Self.missingDeadlines]),
-        (.counts, [Self.wrongCounts]),
-      ]
-      var findings: [Finding] = []
+      let remains = Self.beside.map { "SELECT x.\($1) FROM §\($0) x WHERE \(Self.isNoJob($1))" }
+      let all: [(StoreFinding.Subject, [String])] =
+        [(.remains, remains), (.damaged, [Self.damaged]), (.waits, [Self.wrongWaits]), (.lanes, [Self.freeSeats])]
+        + [(.batches, [Self.wrongBatches]), (.counts, [Self.wrongCounts])]
+        + Self.derived.map { ($0.subject, $0.wrong) }
+      var found: [StoreFinding.Subject: [String]] = [:]
       for (subject, statements) in all {
-        let concerned = try statements.flatMap { try texts("SELECT a::text FROM(\($0)) x(a)") }
-        if !concerned.isEmpty { findings.append(Finding(subject: subject, concerned: concerned)) }
+        found[subject, default: []] += try statements.flatMap { try texts("SELECT a::text FROM(\($0)) x(a)") }
       }
       let names = try missingNames()
       for (subject, jobs) in [
         (StoreFinding.Subject.uniqueKeys, names.uniques.map(\.job)),
         (.names, names.keys.map(\.job) + names.tags.map(\.job)),
-      ] where !jobs.isEmpty {
-        findings.append(Finding(subject: subject, concerned: Set(jobs).sorted().map { "\($0)" }))
+      ] {
+        found[subject, default: []] += Set(jobs).sorted().map { "\($0)" }
       }
-      return findings
+      return StoreFinding.Subject.allCases.compactMap { subject in
+        found[subject].flatMap { $0.isEmpty ? nil : Finding(subject: subject, concerned: $0) }
+      }
     }
 
     func texts(_ sql: String) throws -> [String] {

@@ -6,13 +6,18 @@ import GRDBSQLite
 public struct StoreSalvage: Hashable, Sendable {
   /// How many jobs are complete in the new store.
   public var jobs = 0
-  /// Jobs in the new store of which some part could not be read. A worker that claims one suspends it with the reason.
-  /// One whose queue or kind is lost keeps its payload, and waits under a name such as `lost-3` in place of the lost one.
+  /// Jobs in the new store of which some part could not be read, as what they do or what they wait for. Unfinished ones
+  /// are suspended, with the reason. One whose queue or kind is lost keeps its payload, under a name such as `lost-3`.
   public var damaged: [JobID] = []
   /// Jobs that are not in the new store, since their own rows could not be read, as far as their ids are known.
   public var lost: [JobID] = []
   /// Tables that could not be read to the end.
   public var cutTables: [String] = []
+  /// Queues of which only the name could be read. They are paused: whether they were is lost, and so are their limits.
+  public var paused: [String] = []
+  /// Batches that lost unfinished jobs, or whose jobs can't all be found. They are open, so that nothing follows them
+  /// before somebody closes them.
+  public var opened: [BatchID] = []
   /// Inconsistencies that were corrected in the new store.
   public var mended: [StoreFinding] = []
 }
@@ -34,12 +39,19 @@ extension SQLiteStore {
     }
     try StoreInspection.checkFile(damaged)
     do { try StoreMark.checkLog(of: damaged, Defaults.busyTimeout) } catch is SQLiteFailure {}  // what is left is read
-    let source = try Result { try Salvager.Source(damaged) }.mapError { JobError($0, path: damaged) }.get()
+    let source = try Result { try Salvager.Source(damaged) }.mapError { error in
+      let error = JobError(error, path: damaged)
+      guard error.code == .damaged else { return error }
+      let advice = "It was left as it is; restore a backup, or try `sqlite3 \(damaged) .recover`"
+      return JobError(.damaged, "no job can be read in \(damaged): it is damaged all over. \(advice)", cause: error)
+    }.get()
     let store = try SQLiteStore(path: path)
     do {
       var salvage = try await store.engine.write(.other) { transaction in
         var salvager = Salvager(source: source, target: transaction.connection.handle)
         try salvager.copyAll()
+        try transaction.derive()
+        try salvager.hold(transaction)
         transaction.memory.routes.forget()
         return salvager.salvage
       }
@@ -58,6 +70,8 @@ private struct Salvager {
   let source: Source
   let target: OpaquePointer
   private(set) var salvage = StoreSalvage()
+  /// Whether what jobs wait for could be read in no way to its end.
+  private(set) var hasLostEdges = false
 
   final class Source: @unchecked Sendable {  // one transaction alone uses it
     let handle: OpaquePointer
@@ -71,8 +85,12 @@ private struct Salvager {
         throw SQLiteFailure(code: code, on: handle)
       }
       self.handle = handle
-      guard try Statement("SELECT 1 FROM pragma_table_info('durable_job')", on: handle).step() else {
-        throw SQLiteFailure(code: SQLITE_NOTADB, on: nil)
+      // Else SQLite refuses all of a file that has lost its end, or one byte of its schema.
+      try Statement("PRAGMA writable_schema=ON", on: handle).run()
+      func has(_ sql: String) throws -> Bool { try Statement("SELECT 1 FROM \(sql)", on: handle).step() }
+      guard try has("pragma_table_info('durable_job')") else {
+        let isOne = try has("sqlite_master WHERE name GLOB 'durable_*'")
+        throw SQLiteFailure(code: isOne ? SQLITE_CORRUPT : SQLITE_NOTADB, on: nil)
       }
     }
 
@@ -90,23 +108,40 @@ private struct Salvager {
     for table in tables where table != "durable_worker" { try copy(table) }
     func run(_ sql: String) throws { try Statement(sql, on: target).run() }
     try run("UPDATE durable_meta SET version=\(Schema.version)")
-    // Claim numbers are never reused.
+    // Claim numbers are never reused. The lowest number has no absolute.
     try run(
       """
-      UPDATE sqlite_sequence SET seq=max(seq,ifnull((SELECT max(abs(claim)>>\(ClaimNumber.bits)) FROM durable_job
-        WHERE abs(claim)>>\(ClaimNumber.bits)<\(ClaimNumber.highestWorker)),0)) WHERE name='durable_worker'
+      UPDATE sqlite_sequence SET seq=max(seq,ifnull((SELECT max(max(claim,-claim)>>\(ClaimNumber.bits)) FROM durable_job
+        WHERE max(claim,-claim)>>\(ClaimNumber.bits)<\(ClaimNumber.highestWorker)),0)) WHERE name='durable_worker'
       """)
-    let isWhole = """
-      state BETWEEN 2 AND 10 AND id IN(SELECT id FROM durable_spec)
-        AND route IN(SELECT r.id FROM durable_route r JOIN durable_queue q ON q.id=r.queue)
-      """
+  }
+
+  /// Suspends jobs of which a part is lost, pauses queues and opens batches: what can't be known is for somebody to decide.
+  mutating func hold(_ transaction: WriteTransaction) throws {
+    func run(_ sql: String) throws { try Statement(sql, on: target).run() }
+    func ids(_ sql: String) throws -> [JobID] { try Statement(sql, on: target).map { $0.id(0) } }
     let jobs = "FROM durable_job WHERE state<>\(stubCode)"
-    salvage.jobs = try Statement("SELECT count(*) \(jobs) AND \(isWhole)", on: target).first { $0.count(0) } ?? 0
-    func ids(_ sql: String) throws -> [JobID] {
-      try Statement("SELECT id \(sql) ORDER BY id", on: target).map { $0.id(0) }
-    }
-    salvage.damaged = try ids("\(jobs) AND NOT(\(isWhole))")
-    salvage.lost = try ids("FROM durable_spec WHERE id NOT IN(SELECT id FROM durable_job)")
+    let damaged = try Statement(
+      """
+      SELECT id,min(why),max(state BETWEEN 7 AND 10) FROM(
+        SELECT id,'its state, its queue or its kind is none' why,state \(jobs) AND NOT(state BETWEEN 2 AND 10
+          AND route IN(SELECT r.id FROM durable_route r JOIN durable_queue q ON q.id=r.queue))
+        UNION ALL SELECT id,'what was asked for is missing',state \(jobs) AND id NOT IN(SELECT id FROM durable_spec)
+        UNION ALL SELECT id,why,0 FROM(\(StoreCheck.damaged))
+        UNION ALL SELECT id,'\(StoreCheck.lostWait)',state \(jobs) AND state BETWEEN 2 AND 6
+          AND links&\(Links.parents.rawValue)<>0 AND \(hasLostEdges)
+      ) GROUP BY id
+      """, on: target
+    ).map { (id: $0.id(0), why: $0.text(1) ?? "", hasEnded: $0.int(2) != 0) }
+    for job in damaged where !job.hasEnded { try transaction.seize(job.id, because: job.why) }
+    salvage.damaged = damaged.map(\.id)
+    salvage.jobs = try ids("SELECT id \(jobs)").count - damaged.count
+    salvage.lost = try ids("SELECT id FROM durable_spec WHERE id NOT IN(SELECT id FROM durable_job) ORDER BY id")
+    salvage.opened = try Statement(
+      """
+      UPDATE durable_batch AS b SET done=\(openCode) WHERE done=0 AND live>\(StoreCheck.liveMembers) RETURNING id
+      """, on: target
+    ).map { BatchID(rawValue: $0.int(0)) }
     // A job without a queue or a kind would be seen by nobody.
     let lost = "SELECT DISTINCT route \(jobs) AND route NOT IN(SELECT id FROM durable_route)"
     try run(
@@ -125,32 +160,48 @@ private struct Salvager {
     let columns = "SELECT name FROM pragma_table_info('\(table)')"
     let theirs = Set(try texts(columns, on: source.handle))
     let names = try texts(columns, on: target).filter(theirs.contains).joined(separator: ",")
-    guard !names.isEmpty else { return }
+    let version = try? Statement("SELECT version FROM durable_meta", on: source.handle).first { $0.int(0) }
+    if names.isEmpty, let version, version < Schema.version { return }  // it had none yet
     let order = try texts("SELECT name FROM pragma_table_info('\(table)') WHERE pk>0 ORDER BY pk", on: target)
-    for direction in ["ASC", "DESC"] {
-      let terms = order.map { "\($0) \(direction)" }.joined(separator: ",")
-      if try copy("SELECT \(names) FROM \(table) ORDER BY \(terms)", "INSERT OR REPLACE INTO \(table)(\(names))") {
-        return
-      }
-    }
+    if try !names.isEmpty && copy(names, of: table, by: order, "REPLACE INTO \(table)(\(names))") { return }
     salvage.cutTables.append(table)
-    // An index has the names, and what else is in these rows is counted anew, or a setting.
-    guard let columns = ["durable_queue": "id,name", "durable_route": "id,queue,kind,requires"][table] else { return }
-    _ = try copy(
-      "SELECT \(columns) FROM \(table) INDEXED BY sqlite_autoindex_\(table)_1 ORDER BY \(columns.dropFirst(3))",
-      "INSERT OR IGNORE INTO \(table)(\(columns))")
+    // An index has all of an edge, and the names. What else is in a route is counted anew; what of a queue, is a setting.
+    guard let (index, order, read, written) = Self.indices[table] else { return }
+    let known = Set(try texts("SELECT name FROM durable_queue", on: target))
+    let isAll = try copy(
+      read, of: "\(table) INDEXED BY \(index)", by: [order], "IGNORE INTO \(table)(\(written ?? read))")
+    salvage.paused += try texts("SELECT name FROM durable_queue ORDER BY name", on: target).filter {
+      !known.contains($0)
+    }
+    hasLostEdges = hasLostEdges || !isAll && table.hasPrefix("durable_edge")
   }
 
-  /// Returns false if reading stops before the end.
+  private static let indices: [String: (index: String, order: String, read: String, written: String?)] = [
+    "durable_queue": ("sqlite_autoindex_durable_queue_1", "name", "id,name,1", "id,name,paused"),
+    "durable_route": ("sqlite_autoindex_durable_route_1", "queue", "id,queue,kind,requires", nil),
+    "durable_edge": ("durable_edge_child", "child", "parent,child,need,slot", nil),
+    "durable_edge_key": ("durable_edge_key_child", "child", "key,child,need,slot", nil),
+  ]
+
+  /// Tries both ends.
+  private func copy(_ names: String, of rows: String, by order: [String], _ insert: String) throws -> Bool {
+    try ["ASC", "DESC"].contains { direction in
+      let terms = order.map { "\($0) \(direction)" }.joined(separator: ",")
+      return try copy("SELECT \(names) FROM \(rows) ORDER BY \(terms)", "INSERT OR \(insert)")
+    }
+  }
+
+  /// Returns false if reading stops before the end, or a row is none.
   private func copy(_ select: String, _ insert: String) throws -> Bool {
     guard let rows = try? Statement(select, on: source.handle) else { return false }
     let count = sqlite3_column_count(rows.handle)
     let marks = (1...max(count, 1)).map { "?\($0)" }.joined(separator: ",")
     let row = try Statement("\(insert) VALUES(\(marks))", on: target)
+    var isWhole = true
     while true {
-      do { guard try rows.step() else { return true } } catch { return false }
+      do { guard try rows.step() else { return isWhole } } catch { return false }
       for column in 0..<count { sqlite3_bind_value(row.handle, column + 1, sqlite3_column_value(rows.handle, column)) }
-      do { try row.run() } catch let failure as SQLiteFailure where failure.concernsRow {}
+      do { try row.run() } catch let failure as SQLiteFailure where failure.concernsRow { isWhole = false }
     }
   }
 }

@@ -5,15 +5,20 @@ extension SQLiteStore {
   /// keys, keys, tags, deadlines, counts), compares it with what is stored, and runs SQLite's own checks. There are no
   /// findings for a sound store, even while others work on it.
   ///
-  /// With `mending`, all but ``StoreFinding/Subject/file`` is corrected in one transaction; writers wait, and jobs that
-  /// waited in error may run. Returns what was found before. Reads all rows: a million jobs take seconds.
+  /// With `mending`, all but ``StoreFinding/Subject/file`` is corrected in one transaction, and jobs of which a part is
+  /// lost are suspended; writers wait, and jobs that waited in error may run. Returns what was found before, and of each
+  /// whether a second look did not find it. Reads all rows: a million jobs take seconds.
   public func check(mending: Bool = false) async throws -> [StoreFinding] {
     guard mending else { return try await engine.read { try StoreCheck.findings(on: $0) } }
-    return try await engine.write(.other) { transaction in
+    var found = try await engine.write(.other) { transaction in
       let findings = try StoreCheck.findings(on: transaction.connection.handle)
       if findings.contains(where: { $0.subject != .file }) { try transaction.mendAll() }
       return findings
     }
+    guard !found.isEmpty else { return [] }
+    let left = Set(try await check().map(\.subject)).union([.damaged])
+    for index in found.indices { found[index].isMended = !left.contains(found[index].subject) }
+    return found
   }
 }
 
@@ -29,7 +34,7 @@ enum StoreCheck {
 
   /// How much each job waits for by the rules (`n`, from its edges and its place in a lane), and what is stored of it.
   static let waits = """
-    SELECT j.id,j.state,j.run_at,
+    SELECT j.id,j.state,j.links,
       (SELECT count(*) FROM durable_edge e JOIN durable_job p ON p.id=e.parent WHERE e.child=j.id AND p.state<7)
       +(SELECT count(*) FROM durable_edge_key WHERE child=j.id)
       +(j.links&\(Links.lane.rawValue)<>0 AND j.links&\(Links.seated.rawValue)=0) n,
@@ -40,23 +45,67 @@ enum StoreCheck {
     SELECT id,n FROM (\(waits)) WHERE n<>known OR (state=2)<>(n>0) AND state BETWEEN 2 AND 4
     UNION ALL SELECT job,0 FROM durable_wait JOIN durable_job j ON j.id=job WHERE j.state BETWEEN 7 AND 9
     """
-  /// Places without a job, and jobs without their place.
-  static let strayPlaces = """
-    SELECT x.job FROM durable_lane x JOIN durable_job j ON j.id=x.job WHERE x.seat<>(j.links&\(Links.seated.rawValue)<>0)
-      OR j.state BETWEEN 7 AND 10 AND j.links&\(Links.seated.rawValue)=0
+  /// Unfinished jobs of which a part is lost, and which.
+  static let damaged = """
+    SELECT id,min(why) why FROM(
+      SELECT id,'what was asked for is missing' why FROM durable_job
+      WHERE state IN(2,3,4,6) AND id NOT IN(SELECT id FROM durable_spec)
+      UNION ALL SELECT id,'\(lostWait)' FROM(\(waits)) w WHERE state=2 AND links&\(Links.parents.rawValue)<>0 AND n=0
+        AND(known>0 OR NOT EXISTS(SELECT 1 FROM durable_edge WHERE child=w.id))
+      UNION ALL SELECT e.child,'\(lostWait)' FROM durable_edge e JOIN durable_job j ON j.id=e.child
+      WHERE j.state IN(2,3,4) AND e.need<=\(Edge.never) AND e.parent NOT IN(SELECT id FROM durable_job)
+    ) GROUP BY id
     """
-  static let missingPlaces = """
-    SELECT j.id,\(option("lane")) lane,j.links&\(Links.seated.rawValue)<>0 seat
-    FROM durable_job j JOIN durable_spec s ON s.id=j.id
-    WHERE (j.state BETWEEN 2 AND 6 AND j.links&\(Links.lane.rawValue)<>0 OR j.links&\(Links.seated.rawValue)<>0)
-      AND lane NOT NULL AND NOT EXISTS(SELECT 1 FROM durable_lane l WHERE l.name=lane AND l.seat IN(0,1) AND l.job=j.id)
-    """
+  static let lostWait = "what it waits for is missing"
+
+  /// A table whose rows follow from the rows and the options of jobs: what is wrong in it, and what puts it right.
+  struct Derived {
+    let subject: StoreFinding.Subject
+    let wrong: [String]
+    let mending: [String]
+
+    /// `columns`: those beside `job`, and what each is of a job `j` with the spec `s`. A job that `has` a row has one if the
+    /// first is not null. Options that are lost tell nothing.
+    init(
+      _ subject: StoreFinding.Subject, _ table: String, _ columns: KeyValuePairs<String, String>, has: String,
+      mayHave: String = "1"
+    ) {
+      let isRight = columns.map { "x.\($0) IS \($1)" }.joined(separator: " AND ")
+      let isStray = """
+        EXISTS(SELECT 1 FROM durable_job j LEFT JOIN durable_spec s ON s.id=j.id WHERE j.id=x.job
+          AND NOT((\(mayHave)) AND(s.id IS NULL OR NOT ifnull(json_valid(s.options),1) OR \(isRight))))
+        """
+      let missing = """
+        SELECT j.id,\(columns.map(\.value).joined(separator: ",")) FROM durable_job j JOIN durable_spec s ON s.id=j.id
+        WHERE(\(has)) AND \(columns[0].value) NOT NULL
+          AND NOT EXISTS(SELECT 1 FROM durable_\(table) x WHERE \(isRight) AND x.job=j.id)
+        """
+      let names = columns.map(\.key).joined(separator: ",")
+      self.subject = subject
+      wrong = ["SELECT x.job FROM durable_\(table) x WHERE \(isStray)", missing]
+      mending = [
+        "DELETE FROM durable_\(table) AS x WHERE \(isStray)",
+        "INSERT OR REPLACE INTO durable_\(table)(job,\(names)) \(missing)",
+      ]
+    }
+  }
   private static func option(_ name: String) -> String {
     "CASE WHEN json_valid(s.options) THEN json_extract(s.options,'$.\(name)') END"
   }
+  private static func unfinished(_ link: Links) -> String { "j.state BETWEEN 2 AND 6 AND j.links&\(link.rawValue)<>0" }
+  private static let seat = "(j.links&\(Links.seated.rawValue)<>0)"
+  private static let isInLane = "\(unfinished(.lane)) OR \(seat)"
+  static let derived = [
+    Derived(.lanes, "lane", ["name": option("lane"), "seat": seat], has: isInLane, mayHave: isInLane),
+    Derived(.names, "batch_job", ["batch": option("batch")], has: "j.state BETWEEN 2 AND 10"),
+    Derived(
+      .uniqueKeys, "uniq", ["key": option("unique"), "until": option("uniqueUntil")], has: unfinished(.unique)),
+    Derived(
+      .deadlines, "deadline", ["at": "ifnull(\(option("endBy")),\(option("startBy")))"], has: unfinished(.deadline)),
+  ]
   static let freeSeats = """
     SELECT l.name FROM durable_lane l LEFT JOIN durable_lane_width w ON w.name=l.name
-    GROUP BY l.name HAVING sum(l.seat)<max(ifnull(w.width,1),1) AND min(l.seat)=0
+    GROUP BY l.name HAVING sum(l.seat<>0)<max(ifnull(w.width,1),1) AND min(l.seat)=0
     """
   static let members = """
     FROM durable_batch_job m JOIN durable_job j ON j.id=m.job AND j.state<>\(stubCode) WHERE m.batch=b.id
@@ -66,24 +115,12 @@ enum StoreCheck {
     SELECT b.id FROM durable_batch b WHERE b.live<>\(liveMembers) OR b.jobs<>(SELECT count(*) \(members))
       OR b.done=0 AND b.live<=0 OR (b.done=1 AND b.jobs<=0)<>(b.empty_at NOT NULL)
     """
-  static let missingKeys = """
-    SELECT j.id,\(option("unique")) name,\(option("uniqueUntil")) until
-    FROM durable_job j JOIN durable_spec s ON s.id=j.id
-    WHERE j.state BETWEEN 2 AND 6 AND j.links&\(Links.unique.rawValue)<>0 AND name NOT NULL
-      AND NOT EXISTS(SELECT 1 FROM durable_uniq u WHERE u.key=name AND u.job=j.id)
-    """
   static let missingNames = """
     SELECT j.id FROM durable_job j JOIN durable_spec s ON s.id=j.id
       LEFT JOIN(SELECT job,count(*) n FROM durable_tag GROUP BY job) t ON t.job=j.id
     WHERE j.state BETWEEN 2 AND 10 AND json_valid(s.options)
       AND (json_extract(s.options,'$.key') NOT NULL AND j.id NOT IN(SELECT job FROM durable_job_key)
         OR json_array_length(s.options,'$.tags')>ifnull(t.n,0))
-    """
-  static let missingDeadlines = """
-    SELECT j.id,ifnull(\(option("endBy")),\(option("startBy"))) due
-    FROM durable_job j JOIN durable_spec s ON s.id=j.id
-    WHERE j.state BETWEEN 2 AND 6 AND j.links&\(Links.deadline.rawValue)<>0 AND due NOT NULL
-      AND NOT EXISTS(SELECT 1 FROM durable_deadline d WHERE d.job=j.id AND d.at=due)
     """
   /// The numbers of a route, each by what it counts of its jobs.
   private static let numbers = [
@@ -119,18 +156,12 @@ enum StoreCheck {
       if finding.count > 0 { findings.append(finding) }
     }
     try look(.file, ["PRAGMA integrity_check(100)"])
-    try look(
-      .remains,
-      beside.map { "SELECT x.\($1) FROM durable_\($0) x WHERE \(isNoJob.replacing("%@", with: $1))" }
-        + [
-          "SELECT j.id FROM durable_job j WHERE j.state BETWEEN 2 AND 10 AND NOT EXISTS(SELECT 1 FROM durable_spec s WHERE s.id=j.id)"
-        ])
-    try look(.lanes, [strayPlaces, missingPlaces, freeSeats])
+    try look(.remains, beside.map { "SELECT x.\($1) FROM durable_\($0) x WHERE \(isNoJob.replacing("%@", with: $1))" })
+    try look(.damaged, [damaged])
     try look(.waits, [wrongWaits])
     try look(.batches, [wrongBatches])
-    try look(.uniqueKeys, [missingKeys])
-    try look(.names, [missingNames])
-    try look(.deadlines, [missingDeadlines])
+    let others = [StoreFinding.Subject.lanes: [freeSeats], .names: [missingNames]]
+    for table in derived { try look(table.subject, table.wrong + (others[table.subject] ?? [])) }
     try look(.counts, [wrongCounts])
     return findings
   }
@@ -140,12 +171,14 @@ extension WriteTransaction {
   /// Corrects what ``StoreCheck`` finds, taking the jobs' own rows as correct.
   fileprivate func mendAll() throws {
     func run(_ sql: String) throws { try Statement(sql, on: connection.handle).run() }
+    // What is lost is held, before what is left of it looks like all.
+    let damaged = try Statement(StoreCheck.damaged, on: connection.handle).map { ($0.id(0), $0.text(1) ?? "") }
+    for (id, why) in damaged { try setAside(id, because: why) }
     for (table, column) in StoreCheck.beside {
       let isNoJob = StoreCheck.isNoJob.replacing("%@", with: column)
       try run("DELETE FROM durable_\(table) AS x WHERE \(isNoJob)")
     }
-    try run("DELETE FROM durable_lane WHERE job IN(\(StoreCheck.strayPlaces))")
-    try run("INSERT OR IGNORE INTO durable_lane(name,seat,job) SELECT lane,seat,id FROM(\(StoreCheck.missingPlaces))")
+    try derive()
     // The stored waits and states are derived from what a job waits for.
     try run("CREATE TEMP TABLE durable_mend AS \(StoreCheck.wrongWaits)")
     try run("DELETE FROM durable_wait WHERE job IN(SELECT id FROM durable_mend)")
@@ -157,13 +190,11 @@ extension WriteTransaction {
       FROM durable_mend m WHERE m.id=durable_job.id AND state BETWEEN 2 AND 4
       """)
     try run("DROP TABLE durable_mend")
-    try run("INSERT OR IGNORE INTO durable_uniq(key,job,until) SELECT name,id,until FROM(\(StoreCheck.missingKeys))")
     for id in try Statement(StoreCheck.missingNames, on: connection.handle).map({ $0.id(0) }) {
       guard let row = try load(id) else { continue }
       if let key = row.key { try self.run(.insertKey, key.composed, id) }
       for tag in row.tags { try self.run(.insertTag, tag.composed, id) }
     }
-    try run("INSERT OR IGNORE INTO durable_deadline(at,job) SELECT due,id FROM(\(StoreCheck.missingDeadlines))")
     let batches = try Statement(StoreCheck.wrongBatches, on: connection.handle)
     while try batches.step() { news.touch(BatchID(rawValue: batches.int(0))) }
     try run(
@@ -172,10 +203,15 @@ extension WriteTransaction {
         empty_at=CASE WHEN done=1 AND NOT EXISTS(SELECT 1 \(StoreCheck.members)) THEN \(now) END
       WHERE id IN(\(StoreCheck.wrongBatches))
       """)
-    try recount()
+    isMiscounted = true
     let lanes = try Statement(StoreCheck.freeSeats, on: connection.handle).map { $0.text(0) ?? "" }
     for name in lanes { try setLane(name) }
     memory.routes.forget()
     news.tell(.all)
+  }
+
+  /// Makes the rows of these tables follow from the jobs.
+  func derive() throws {
+    for sql in StoreCheck.derived.flatMap(\.mending) { try Statement(sql, on: connection.handle).run() }
   }
 }

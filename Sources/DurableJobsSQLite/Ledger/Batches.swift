@@ -40,7 +40,7 @@ extension WriteTransaction {
 }
 
 /// The value for open, in the column that is 1 once a batch is done.
-private let openCode: Int64 = 2
+let openCode: Int64 = 2
 
 let batchColumns = "SELECT id,name,total,live,succeeded,done,follower FROM durable_batch"
 let batchByIDSQL = "\(batchColumns) WHERE id=?1"

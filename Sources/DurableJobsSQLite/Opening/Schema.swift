@@ -17,7 +17,10 @@ enum Schema {
   /// The version of the tables in a database; 0 if it has none.
   static func versionFound(in db: Database) throws -> Int64 {
     guard try db.tableExists("durable_meta") else { return 0 }
-    return try Int64.fetchOne(db, sql: "SELECT version FROM durable_meta WHERE id=1") ?? 0
+    guard let version = try Int64.fetchOne(db, sql: "SELECT version FROM durable_meta WHERE id=1") else {
+      throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "its version is lost")
+    }
+    return version
   }
 
   /// Makes the tables, or those of this version of them, in one transaction. `isOwn`: the database is not an app's.

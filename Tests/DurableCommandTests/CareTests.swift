@@ -51,6 +51,41 @@
       #expect(try await durable("status").text == "no jobs\n")
     }
 
+    @Test("a job of which a part is lost is not put right but suspended, and a queue whose settings are lost is paused")
+    func lost() async throws {
+      for _ in 0..<2 { _ = try await durable.add("--", "true") }
+      var store = try SQLiteStore(path: durable.store)
+      try await store.engine.write(.other) {
+        try Statement("DELETE FROM durable_spec WHERE id=1", on: $0.connection.handle).run()
+      }
+      await store.close()
+      for _ in 0..<2 {
+        let mended = try await durable("check", "--mend")
+        #expect(
+          mended.status == .exited(5) && mended.line == "damaged: 1 (1): suspended, as a part of each is lost",
+          "\(mended)")
+      }
+      #expect(try await durable("check", "--mend", "--json").text.contains(#""mended":false"#))
+      #expect(try await durable("remove", "1").status == .exited(0))
+      #expect(try await durable("check").status == .exited(0))
+
+      store = try SQLiteStore(path: durable.store)
+      let root = try await store.engine.read {
+        try Statement("SELECT rootpage FROM sqlite_master WHERE name='durable_queue'", on: $0).first { $0.int(0) } ?? 0
+      }
+      await store.close()
+      let file = try FileHandle(forUpdating: URL(fileURLWithPath: durable.store))
+      try file.seek(toOffset: UInt64(root - 1) * 4096)
+      try file.write(contentsOf: Data(repeating: 0, count: 4096))
+      try file.close()
+      let copy = durable.folder + "/new.sqlite"
+      let repaired = try await durable("repair", copy)
+      #expect(repaired.status == .exited(5) && repaired.text.hasPrefix("1 job whole in "))
+      #expect(repaired.stderr.contains("durable_queue (queues, their pauses and limits)"), "\(repaired.stderr)")
+      #expect(repaired.stderr.contains("are paused, and without limits: default"), "\(repaired.stderr)")
+      #expect(try await durable("status", "--store", copy, "--json").json["paused"] as? [String] == ["default"])
+    }
+
     @Test("prune says what lives of a command that has ended, and remove says what of a folder is not ours")
     func leftBehind() async throws {
       let id = try await durable.add("--", "true")

@@ -9,8 +9,9 @@
     static let configuration = CommandConfiguration(
       commandName: "check", abstract: "Check a store for damage and contradictions, and mend these if asked to.",
       discussion: """
-        Exits with 0 if the store is whole or all was put right, and else with 5. Of a store on a server, only the contents are \
-        checked, not its files: pg_amcheck does that.
+        Exits with 0 if the store is whole or all was put right, and else with 5. A job that lost what it does, or what it waits \
+        for, can't be put right: mending suspends it, and 'durable show' says why. Of a store on a server, only the contents \
+        are checked, not its files: pg_amcheck does that.
         """)
 
     @Flag(help: "Mend what contradicts the jobs. Others wait meanwhile.") var mend = false
@@ -24,15 +25,15 @@
       if options.json {
         Screen.out.json(
           findings.map {
-            FindingRecord(subject: "\($0.subject)", count: $0.count, details: $0.details, mended: isMended($0))
+            FindingRecord(subject: "\($0.subject)", count: $0.count, details: $0.details, mended: $0.isMended)
           })
       } else {
         for finding in findings {
-          Screen.out.line("\(finding)\(isMended(finding) ? ": put right" : "")".withVisibleControls)
+          Screen.out.line("\(finding)\(mend ? ": \(outcome(of: finding))" : "")".withVisibleControls)
         }
         if findings.isEmpty { Screen.out.line(try await verdict(on: store).withVisibleControls) }
       }
-      if findings.contains(where: { !isMended($0) }) { throw ExitCode(.storeNotUsable) }
+      if !findings.allSatisfy(\.isMended) { throw ExitCode(.storeNotUsable) }
     }
 
     /// What was looked at, where nothing is wrong.
@@ -43,7 +44,14 @@
         "\(store.name) is whole. Checked: its \(jobs), \(beside)\(store.isOnServer ? "" : ", and the file's pages and indices")"
     }
 
-    private func isMended(_ finding: StoreFinding) -> Bool { mend && finding.subject != .file }
+    private func outcome(of finding: StoreFinding) -> String {
+      switch finding.subject {
+      case _ where finding.isMended: "put right"
+      case .damaged: "suspended, as a part of each is lost"
+      case .file: "not put right; 'durable repair' saves what can be read into a new file"
+      default: "not put right"
+      }
+    }
   }
 
   struct RepairCommand: AsyncParsableCommand {
@@ -51,7 +59,8 @@
       commandName: "repair", abstract: "Save what can be read of a damaged store into a new file.",
       discussion: """
         The old file stays as it is. First end all programs that use it. The logs of commands and the bodies of requests, which \
-        are in files beside it, are copied too. Exits with 0 if all was saved, and else with 5.
+        are in files beside it, are copied too. What can't be known is held: a job that lost a part is suspended, a queue whose \
+        settings are lost is paused, a batch that lost jobs is open. Exits with 0 if all was saved, and else with 5.
         """)
 
     @Argument(help: ArgumentHelp("The new file.", valueName: "path")) var path: String
@@ -80,18 +89,31 @@
         Screen.out.json(
           SalvageRecord(
             jobs: salvage.jobs, damaged: salvage.damaged.map(\.rawValue), lost: salvage.lost.map(\.rawValue),
-            cutTables: salvage.cutTables))
+            cutTables: salvage.cutTables, paused: salvage.paused, opened: salvage.opened.map(\.rawValue)))
       } else {
         Screen.out.line("\(salvage.jobs.jobs) whole in \(path.withVisibleControls)")
         if !salvage.damaged.isEmpty {
           Talk.line(
-            "\(salvage.damaged.count.jobs) saved in part; 'durable show' has what is left: \(some(salvage.damaged))")
+            "\(salvage.damaged.count.jobs) saved in part, and suspended if unfinished; 'durable show' has what is left: "
+              + some(salvage.damaged))
         }
         if !salvage.lost.isEmpty {
           Talk.line("\(salvage.lost.count.jobs) lost, whose rows can't be read: \(some(salvage.lost))")
         }
         if !salvage.cutTables.isEmpty {
-          Talk.line("These tables could not be read to their end: \(salvage.cutTables.joined(separator: ", "))")
+          let tables = salvage.cutTables.map { table in "\(table)\(Self.contents[table].map { " (\($0))" } ?? "")" }
+          Talk.line("These tables could not be read to their end: \(tables.joined(separator: ", "))")
+        }
+        if !salvage.paused.isEmpty {
+          let names = salvage.paused.joined(separator: ", ").withVisibleControls
+          Talk.line(
+            "Queues whose settings are lost are paused, and without limits: \(names). See 'durable limits' and 'durable unpause'"
+          )
+        }
+        if !salvage.opened.isEmpty {
+          let batches = salvage.opened.map { "\($0.rawValue)" }.joined(separator: ", ")
+          Talk.line(
+            "Batches that lost jobs are open, and nothing follows them before 'durable batch close': \(batches)")
         }
       }
       if let refusal {
@@ -100,10 +122,24 @@
         Talk.line("Copy \(folders) yourself before a worker begins: logs and bodies of requests are there")
         throw ExitCode(.storeNotUsable)
       }
-      if !(salvage.damaged.isEmpty && salvage.lost.isEmpty && salvage.cutTables.isEmpty) {
+      if !(salvage.damaged.isEmpty && salvage.lost.isEmpty && salvage.cutTables.isEmpty && salvage.opened.isEmpty) {
         throw ExitCode(.storeNotUsable)
       }
     }
+
+    /// What people know of a table.
+    private static let contents = [
+      "durable_job": "jobs", "durable_spec": "what jobs do", "durable_queue": "queues, their pauses and limits",
+      "durable_route": "kinds of jobs", "durable_edge": "what waits for what",
+      "durable_edge_key": "what waits for keys",
+      "durable_lane_width": "limits of lanes", "durable_constraint": "conditions that were set",
+      "durable_batch": "batches, and what follows them", "durable_step": "results of steps",
+      "durable_output": "results",
+      "durable_failure": "errors", "durable_note": "reasons", "durable_progress": "progress",
+      "durable_crash": "counts of crashes", "durable_uniq": "unique keys of jobs that have ended",
+    ].merging(
+      ["batch_job", "lane", "wait", "job_key", "tag", "deadline"].map { ("durable_\($0)", "put right from the jobs") }
+    ) { $1 }
 
     private func some(_ ids: [JobID]) -> String {
       ids.prefix(20).list + (ids.count > 20 ? " …" : "")
@@ -122,5 +158,7 @@
     var damaged: [Int64]
     var lost: [Int64]
     var cutTables: [String]
+    var paused: [String]
+    var opened: [Int64]
   }
 #endif

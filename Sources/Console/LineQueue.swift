@@ -3,7 +3,7 @@
   import Foundation
 
   /// Lines on their way out. Who adds one does not wait: while nobody reads them they are kept, and from some number of
-  /// bytes on dropped; how many is said when all that was kept is out.
+  /// bytes on dropped; how many is said when all that was kept is out. One that finds none before it is kept, however long.
   final class LineQueue: Sendable {
     private struct State {
       /// Bytes, and lines, that are not out yet.
@@ -37,7 +37,7 @@
 
     func add(_ line: Data) {
       let isTaken = state.withLock { state in
-        guard state.dropped == 0, state.waiting + line.count <= capacity else {
+        guard state.lines == 0 || state.dropped == 0 && state.waiting + line.count <= capacity else {
           state.dropped += 1
           return false
         }

@@ -52,7 +52,13 @@
 
     /// From now on the process ends, quietly, when the reader has gone. For commands that only show
     /// something, which may be long.
-    package static func endWithReader() { onClosed.withLock { $0 = { exit(0) } } }
+    package static func endWithReader() {
+      endsWithTerminal.withLock { $0 = true }
+      onClosed.withLock { $0 = { exit(0) } }
+    }
+
+    /// A terminal that is gone is told by an error of its own. Who works goes on without one.
+    private static let endsWithTerminal = Lock(false)
 
     /// Whether who writes waits for a slow reader no longer than ``patience``. By default it waits as long as it takes.
     package static let stopsWaiting = Lock<(@Sendable () -> Bool)?>(nil)
@@ -91,7 +97,9 @@
         }
         guard count > 0 else {
           let reason = errno
-          if descriptor == STDOUT_FILENO { reason == EPIPE ? Self.onClosed.withLock { $0 }() : lose(reason) }
+          guard descriptor == STDOUT_FILENO else { return }
+          let isGone = reason == EPIPE || reason == EIO && isTerminal && Self.endsWithTerminal.withLock { $0 }
+          isGone ? Self.onClosed.withLock { $0 }() : lose(reason)
           return
         }
         rest = rest.dropFirst(count)

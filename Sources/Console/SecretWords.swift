@@ -22,8 +22,9 @@
       return shown
     }
 
-    /// A word that stands alone, with what it may have in it: `NAME=value`, `Name: value`, `--name=value`, or a line.
+    /// A word that stands alone, with what it may have in it: `NAME=value`, `Name: value`, `--name=value`, JSON, or a line.
     private static func hidden(in word: String) -> String {
+      let word = word.utf8.contains(UInt8(ascii: "\"")) ? hidingMembers(of: word) : word
       guard let sign = word.utf8.firstIndex(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") }) else {
         return word.hasSpaces ? hidden(inLine: word) : word
       }
@@ -32,15 +33,55 @@
         if word[sign] == "=" {
           if let option = Option(before: String(name)) { return name + "=" + option.hiding(String(value)) }
           if name.hasPrefix("--") { return name + "=" + hidden(in: String(value)) }
+          // Right after the option's letter, as in `-DNAME=value`.
+          if isSecret(name: name.dropFirst(2)) { return "\(name)=\(hiddenSecret)" }
         }
         // Right after the option's letter, as curl takes it.
         if word.hasPrefix("-u") { return "-u" + Option.user.hiding(String(word.dropFirst(2))) }
         if word.hasPrefix("-H") { return "-H" + hidden(in: String(word.dropFirst(2))) }
+        if Option(before: String(name)) == .secret { return "\(name):\(hiddenSecret)" }
       } else if isSecret(name: name) {
         return word[sign] == "=" ? "\(name)=\(hiddenSecret)" : "\(name): \(hiddenSecret)"
       }
       if word.hasSpaces { return hidden(inLine: word) }
       return word[sign] == "=" ? hidingFields(of: word) : word
+    }
+
+    /// As in `{"user": "me", "password": "x"}`.
+    private static func hidingMembers(of word: String) -> String {
+      let bytes = word.utf8
+      var text = ""
+      var rest = word[...]
+      var place = bytes.startIndex
+      /// Behind the `"` that ends what begins at `begin`.
+      func end(ofString begin: String.Index, atMost length: Int? = nil) -> String.Index? {
+        var isEscaped = false
+        for index in bytes[begin...].prefix(length ?? bytes.count).indices {
+          if bytes[index] == UInt8(ascii: "\""), !isEscaped { return bytes.index(after: index) }
+          isEscaped = bytes[index] == UInt8(ascii: "\\") && !isEscaped
+        }
+        return nil
+      }
+      func afterSpaces(_ index: String.Index) -> String.Index {
+        bytes[index...].firstIndex { !" \t\r\n".utf8.contains($0) } ?? bytes.endIndex
+      }
+      while let quote = bytes[place...].firstIndex(of: UInt8(ascii: "\"")) {
+        place = bytes.index(after: quote)
+        guard let behind = end(ofString: place, atMost: 101), case let colon = afterSpaces(behind),
+          colon < bytes.endIndex, bytes[colon] == UInt8(ascii: ":"),
+          isSecret(name: word[place..<behind].dropLast())
+        else { continue }
+        let begin = afterSpaces(bytes.index(after: colon))
+        guard begin < bytes.endIndex, !"{[".utf8.contains(bytes[begin]) else { continue }
+        let isString = bytes[begin] == UInt8(ascii: "\"")
+        place =
+          isString
+          ? end(ofString: bytes.index(after: begin)) ?? bytes.endIndex
+          : bytes[begin...].firstIndex { ",]} \t\r\n".utf8.contains($0) } ?? bytes.endIndex
+        text += rest[..<begin] + "\"\(hiddenSecret)\""
+        rest = word[place...]
+      }
+      return text + rest
     }
 
     /// As in `a=1&client_secret=2`.
@@ -84,18 +125,21 @@
 
       init?(before word: String) {
         guard word.hasPrefix("-"), word.utf8.count <= 100 else { return nil }
-        if !word.hasPrefix("--") {
-          switch word {
-          case "-H": self = .header
-          case "-U": self = .user
-          // Also behind letters of curl's that have no value.
-          case _ where word.hasSuffix("u") && word.dropFirst().dropLast().allSatisfy("sSfLkvgGNOI".contains):
-            self = .user
-          default: return nil
-          }
+        switch word {
+        case "-H":
+          self = .header
           return
+        case "-U":
+          self = .user
+          return
+        // Also behind letters of curl's that have no value.
+        case _ where word.hasSuffix("u") && word.dropFirst().dropLast().allSatisfy("sSfLkvgGNOI".contains):
+          self = .user
+          return
+        default: break
         }
-        let name = word.dropFirst(2)
+        // Many programs write a long name with one dash.
+        let name = word.dropFirst(word.hasPrefix("--") ? 2 : 1)
         let parts = name.lowercased().split { !$0.isLetter && !$0.isNumber }
         guard let last = parts.last, parts.first != "no", !["file", "stdin", "path", "jar"].contains(last) else {
           return nil
@@ -129,7 +173,7 @@
       var text = ""
       var end = line.startIndex
       for (word, shown) in zip(words, hidden(in: words.map(\.text))) where word.text != shown {
-        let mark = !shown.hasSpaces ? "" : shown.contains("'") ? "\"" : "'"
+        let mark = shown.contains("'") ? "\"" : shown.hasSpaces || shown.contains("\"") ? "'" : ""
         text += line[end..<word.place.lowerBound] + mark + shown + mark
         end = word.place.upperBound
       }
@@ -151,8 +195,8 @@
   }
 
   extension UInt8 {
-    fileprivate var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
-    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+    var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
     fileprivate var isOfName: Bool { isLetter || isDigit || "-_.[]".utf8.contains(self) }
   }
 

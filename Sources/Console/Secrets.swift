@@ -13,12 +13,22 @@
     ///
     /// So are the values in its query whose names say that they are secret or sign it: `https://host/file?X-Amz-Signature=***`.
     package var withoutPasswords: String {
-      guard contains("://") else { return self }
-      return contains("=") ? withoutPasswordsOfUsers.withoutSecretFields : withoutPasswordsOfUsers
+      let text = withoutPasswordsOfUsers
+      return text.utf8.contains(UInt8(ascii: "=")) && text.hasURLs ? text.withoutSecretFields : text
+    }
+
+    private var hasURLs: Bool {
+      var rest = utf8[...]
+      while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {
+        rest = rest[rest.index(after: colon)...]
+        if rest.starts(with: "//".utf8) { return true }
+      }
+      return false
     }
 
     private var withoutSecretFields: String {
-      replacing(/([?&;#])([A-Za-z0-9_.%\[\]\-]{1,100})=[^&;#\s"'<>]+/) { field in
+      let fields = /([?&;#])([A-Za-z0-9_.%\[\]\-]{1,100})=[^&;#\s"'<>]+/
+      return replacing(fields.matchingSemantics(.unicodeScalar)) { field in
         let (whole, sign, name) = field.output
         let plain = name.contains("%") ? Substring(String(name).removingPercentEncoding ?? "token") : name
         return SecretWords.isSecret(name: plain, inQuery: true) ? "\(sign)\(name)=\(hiddenSecret)" : String(whole)
@@ -26,90 +36,134 @@
     }
 
     private var withoutPasswordsOfUsers: String {
-      guard contains("@") else { return self }
-      let well = /([A-Za-z][A-Za-z0-9+.\-]{0,31}):\/\/([^\s\/?#:"'<>]*)(:[^\s\/?#]*)?@(?![^\s\/]*[#?][^\s\/]*@)/
-      return replacingURLs(well) { match in
-        let (_, scheme, user, password) = match.output
-        if password != nil { return "\(scheme)://\(user):\(hiddenSecret)@" }
-        let names: Set = ["ssh", "sftp", "scp", "rsync", "ftp"]
-        let isName = scheme.lowercased().split(separator: "+").contains { names.contains(String($0)) }
-        return "\(scheme)://\(isName ? String(user) : hiddenSecret)@"
-      }.withoutIllPasswords
-    }
-
-    /// Without those that have a `/`, `?` or `#`: they end at the last `@` of the word, which is looked for once a word.
-    private var withoutIllPasswords: String {
+      guard utf8.contains(UInt8(ascii: "@")) else { return self }
       var text = ""
       var rest = self[...]
-      var word = startIndex..<startIndex
-      var lastAt: Index?
-      var place = rest.utf8.firstIndex(of: UInt8(ascii: ":"))
-      while let found = place {
-        let next = rest.utf8.index(after: found)
-        if rest.utf8[next...].starts(with: "//".utf8), rest.beginOfScheme(endingAt: found) != nil {
-          let user = rest.utf8[rest.utf8.index(next, offsetBy: 2)...]
-          if user.startIndex >= word.upperBound {
-            word = user.startIndex..<(user.firstIndex(where: " \t\r\n".utf8.contains) ?? user.endIndex)
-            lastAt = utf8[word].lastIndex(of: UInt8(ascii: "@"))
-          }
-          if let lastAt, let colon = user.firstIndex(where: " \t\r\n/?#:[\"'<>".utf8.contains), colon < lastAt,
-            user[colon] == UInt8(ascii: ":"), case let password = user[user.index(after: colon)..<lastAt],
-            password.contains(where: "/?#".utf8.contains), !password.beginsAsPort
-          {
-            // What is hidden already stays as it is.
-            let end = utf8.index(after: lastAt)
-            let isHidden = self[colon..<end].contains(":\(hiddenSecret)@")
-            text += rest[..<colon] + (isHidden ? self[colon..<end] : ":\(hiddenSecret)@")
-            rest = rest[end...]
-            place = rest.utf8.firstIndex(of: UInt8(ascii: ":"))
+      var search = URLUser.Search(self)
+      while let user = search.next() {
+        let scheme = self[user.scheme]
+        text += rest[..<user.name.lowerBound]
+        if let password = user.password {
+          text += self[user.name] + ":\(hiddenSecret)"
+          rest = self[password.upperBound...]
+        } else {
+          let names: Set = ["ssh", "sftp", "scp", "rsync", "ftp"]
+          let isName = scheme.lowercased().split(separator: "+").contains { names.contains(String($0)) }
+          text += isName ? self[user.name] : hiddenSecret[...]
+          rest = self[user.name.upperBound...]
+        }
+      }
+      return text + rest
+    }
+  }
+
+  /// The user whom a URL names, and the password, which ends at an `@`.
+  package struct URLUser {
+    fileprivate var scheme: Range<String.Index>
+    package var name: Range<String.Index>
+    package var password: Range<String.Index>?
+
+    /// That of a text which begins as a URL.
+    package init?(of text: String) {
+      var search = Search(text)
+      guard let found = search.next(), found.scheme.lowerBound == text.startIndex else { return nil }
+      self = found
+    }
+
+    fileprivate init(scheme: Range<String.Index>, name: Range<String.Index>, password: Range<String.Index>?) {
+      (self.scheme, self.name, self.password) = (scheme, name, password)
+    }
+
+    /// Those of all URLs in a text, in order. Each part of the text is looked at a few times at most: between two `://`, and
+    /// in a word, nothing is looked for from more than one of them.
+    fileprivate struct Search {
+      private let text: String
+      private var place: String.Index
+      /// The word that was looked at last, and its last `@`.
+      private var word: Range<String.Index>
+      private var lastAt: String.Index?
+
+      init(_ text: String) {
+        self.text = text
+        place = text.startIndex
+        word = place..<place
+      }
+
+      mutating func next() -> URLUser? {
+        let bytes = text.utf8
+        while let colon = bytes[place...].firstIndex(of: UInt8(ascii: ":")) {
+          place = bytes.index(after: colon)
+          guard bytes[place...].starts(with: "//".utf8), let scheme = text.beginOfScheme(endingAt: colon) else {
             continue
           }
+          place = bytes.index(place, offsetBy: 2)
+          if let user = well(scheme..<colon) ?? ill(scheme..<colon) {
+            place = bytes.index(after: user.password?.upperBound ?? user.name.upperBound)
+            return user
+          }
         }
-        place = rest.utf8[next...].firstIndex(of: UInt8(ascii: ":"))
+        return nil
       }
-      return text + rest
-    }
 
-    /// Replaces what matches from a scheme on. It is looked for at each "://" alone: from each letter of a long word all
-    /// others would be looked at.
-    private func replacingURLs<Output>(
-      _ regex: Regex<Output>, with replacement: (Regex<Output>.Match) -> String
-    ) -> String {
-      var text = ""
-      var rest = self[...]
-      var colon = rest.utf8.firstIndex(of: UInt8(ascii: ":"))
-      while let found = colon {
-        var end = rest.utf8.index(after: found)
-        if rest.utf8[end...].starts(with: "//".utf8), let begin = rest.beginOfScheme(endingAt: found),
-          let match = rest[begin...].prefixMatch(of: regex)
-        {
-          text += rest[..<begin] + replacement(match)
-          end = match.range.upperBound
-        } else {
-          text += rest[..<end]
+      /// As URLs are written: neither has a `/`, `?` or `#`.
+      private func well(_ scheme: Range<String.Index>) -> URLUser? {
+        let part = text.utf8[place...].prefix { !$0.isSpace && $0 != UInt8(ascii: "/") }
+        let authority = part.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let name = authority.prefix { !":\"'<>".utf8.contains($0) }
+        // An `@` behind a `?` or `#` may be the end of a password.
+        guard !part[authority.endIndex...].contains(UInt8(ascii: "@")) else { return nil }
+        if name.endIndex < authority.endIndex, authority[name.endIndex] == UInt8(ascii: ":") {
+          let begin = authority.index(after: name.endIndex)
+          if let at = authority[begin...].lastIndex(of: UInt8(ascii: "@")) {
+            return URLUser(scheme: scheme, name: place..<name.endIndex, password: begin..<at)
+          }
         }
-        rest = rest[end...]
-        colon = rest.utf8.firstIndex(of: UInt8(ascii: ":"))
+        return name.lastIndex(of: UInt8(ascii: "@")).map { URLUser(scheme: scheme, name: place..<$0, password: nil) }
       }
-      return text + rest
+
+      /// A password that has a `/`, `?` or `#` ends at the last `@` of the word.
+      private mutating func ill(_ scheme: Range<String.Index>) -> URLUser? {
+        let bytes = text.utf8
+        if place >= word.upperBound {
+          word = place..<(bytes[place...].firstIndex(where: \.isSpace) ?? text.endIndex)
+          lastAt = bytes[word].lastIndex(of: UInt8(ascii: "@"))
+        }
+        let rest = bytes[place...]
+        guard let lastAt, let colon = rest.firstIndex(where: { $0.isSpace || "/?#:[\"'<>".utf8.contains($0) }),
+          colon < lastAt, rest[colon] == UInt8(ascii: ":"),
+          case let password = rest[rest.index(after: colon)..<lastAt],
+          let sign = password.firstIndex(where: "/?#".utf8.contains), !password[..<sign].isPorts(before: rest[sign])
+        else { return nil }
+        return URLUser(scheme: scheme, name: place..<colon, password: password.startIndex..<lastAt)
+      }
     }
   }
 
   extension Substring.UTF8View {
-    /// As in `host:8080/path`.
-    fileprivate var beginsAsPort: Bool {
-      let digits = prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
-      return !digits.isEmpty && self[digits.endIndex...].first.map("/?".utf8.contains) ?? false
+    /// As in `host:8080/path`, and in `host:5432,other:5432/path`, where `next` is what follows.
+    fileprivate func isPorts(before next: UInt8) -> Bool {
+      guard next != UInt8(ascii: "#") else { return false }
+      let hosts = split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+      let ports =
+        hosts.prefix(1)
+        + hosts.dropFirst().compactMap { host in
+          host.lastIndex(of: UInt8(ascii: ":")).map { host[host.index(after: $0)...] }
+        }
+      return ports.allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isDigit) }
     }
   }
 
-  extension Substring {
+  extension UInt8 {
+    fileprivate var isSpace: Bool { self == UInt8(ascii: " ") || (9...13).contains(self) }
+  }
+
+  extension String {
     /// Of a scheme that is longer than 32 characters the end will do.
     fileprivate func beginOfScheme(endingAt end: Index) -> Index? {
       var begin: Index?
       for index in utf8[..<end].indices.reversed().prefix(32) {
         let byte = utf8[index]
-        if byte | 0x20 >= UInt8(ascii: "a"), byte | 0x20 <= UInt8(ascii: "z") {
+        if byte.isLetter {
           begin = index
         } else if !"0123456789+.-".utf8.contains(byte) {
           break

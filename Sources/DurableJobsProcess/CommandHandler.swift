@@ -54,6 +54,9 @@
     /// The jobs whose commands this handler ends.
     private var own: Set<JobID> { lifeLines.withLock { Set($0.lines.keys) } }
 
+    /// Whether a command runs.
+    package var hasCommands: Bool { lifeLines.withLock { !$0.lines.isEmpty } }
+
     /// The worker was asked to stop. The sender may have asked its commands too, as a service manager that signals
     /// every process does: then they were interrupted.
     package func workerIsAskedToStop() { lifeLines.withLock { $0.isStopAsked = true } }

@@ -63,10 +63,11 @@
     /// Nil if the system does not show it, such as a process of another user.
     let start: UInt64?
 
-    /// A process that can't be examined is assumed to be it: waiting in vain is better than a twin.
+    /// A process that can't be examined is assumed to be it: waiting in vain is better than a twin. One that is shown is another
+    /// than one that was not, or is found anew as what it is now.
     var lives: Bool {
       guard ProcessEntry.isSomeone(number) else { return false }
-      guard let start, let entry = ProcessEntry(number) else { return ProcessEntry.isSomeone(number) }
+      guard let entry = ProcessEntry(number) else { return ProcessEntry.isSomeone(number) }
       return entry.start == start && !entry.hasEnded
     }
   }

@@ -6,7 +6,7 @@
   _ = BackgroundWorker.wasStarted
   await DurableCommand.runProgram(
     reading: {
-      EditCommand.partingCommand(SendCommand.partingJSON(GetCommand.partingHeaders(StoreOptions.afterVerb($0))))
+      CommandWords.parting(SendCommand.partingJSON(GetCommand.partingHeaders(StoreOptions.afterVerb($0))))
     }, otherNames: TypedOtherwise.commands, hint: TypedOtherwise.hint
   ) {
     await OpenStore.closeAll()

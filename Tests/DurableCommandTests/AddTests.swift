@@ -8,6 +8,19 @@
 
     init() throws { durable = try Durable() }
 
+    @Test(
+      "thousands of words are stored as they were given, with and without -- before them, which is kept behind others")
+    func manyWords() async throws {
+      let many = try await durable.shell("$DURABLE add --json -- echo $(seq 8000) -- x")
+      let typed = try #require(try many.json["payload"] as? [String: Any])["arguments"] as? [String]
+      #expect(typed == ["echo"] + (1...8000).map(String.init) + ["--", "x"])
+      let words = try await durable("add", "--json", "--cwd", "/", "git", "checkout", "--", "--json", "a b")
+      let payload = try #require(try words.json["payload"] as? [String: Any])
+      #expect(payload["arguments"] as? [String] == ["git", "checkout", "--", "--json", "a b"])
+      #expect(try await durable("add", "--input", "list", "--", "true").status == .exited(2))
+      #expect(try await durable("add", "--").stderr.contains("what is to be run?"))
+    }
+
     @Test("a list is stored whole, a line for the shell each, or not at all")
     func list() async throws {
       let text = "# two things\n\necho one > a; echo x >> a\n  echo \"two  words\" > b\n"

@@ -161,6 +161,11 @@
       events.contains { $0["event"] == event && $0["id"] == "\(id)" }
     }
 
+    /// How its attempts ended.
+    func results(_ id: Int) -> [String] {
+      events.filter { $0["event"] == "ended" && $0["id"] == "\(id)" }.map { $0["result"] ?? "" }
+    }
+
     func ends() async {
       while !isOver { await withCheckedContinuation { waiting.append($0) } }
     }

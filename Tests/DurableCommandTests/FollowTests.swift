@@ -386,6 +386,16 @@
           """)
     }
 
+    @Test("a chain that is deeper than twenty goes on in one column, and each names the one that it is below")
+    func deepTree() async throws {
+      let line = "$DURABLE add -- true; for i in $(seq 29); do $DURABLE add --after $i -- true; done"
+      #expect(try await durable.shell(line).status == .exited(0))
+      let tree = try await durable("tree", "1").text.split(separator: "\n").map(String.init)
+      #expect(tree.count == 30)
+      #expect(tree.last == String(repeating: " ", count: 60) + "└─ 30 (below 29) blocked true", "\(tree)")
+      #expect(tree[20].hasSuffix("   └─ 21 blocked true"))
+    }
+
     @Test("a job that was stored with --lane-goes-on holds its lane only until it fails")
     func laneGoesOn() async throws {
       _ = try await durable.add("--lane", "deploy", "--lane-goes-on", "--", "false")

@@ -5,6 +5,8 @@
   import LyingServer
   import Testing
 
+  @testable import durable
+
   @Suite("JSON")
   struct JSONTests {
     let durable: Durable
@@ -37,7 +39,7 @@
       let added = try await durable(
         "add", "--json", "--key", "k", "--tag", "b", "--tag", "a", "--max-attempts", "2", "--", "false")
       #expect(keys(added.line) == "{\(Self.job)}")
-      let ended = "id queue attempt maxAttempts command result message seconds"
+      let ended = "id queue attempt maxAttempts command result mayBeRetried message seconds"
       let work = try await durable("work", "--drain", "--json").text.split(separator: "\n").map { keys($0) }
       let start = "{event id queue attempt maxAttempts command}"
       #expect(work == [start, "{event \(ended)}", start, "{event \(ended)}"])
@@ -98,7 +100,7 @@
       arguments: [
         "[1e400,-1E+999]", "12345678901234567890123", #"{"a":1,"a":2}"#,
         "{\"z\":\"\u{2028}\u{2029}\u{85}\",\"a\":1.50}",
-        #""\u0000\/é""#, "  [ ]  ", "null",
+        #""\u0000\/é""#, "  [ ]  ", "null", #"["\ud800"]"#,
       ])
     func stored(payload: String) async throws {
       let store = try SQLiteStore(path: durable.store)
@@ -122,6 +124,8 @@
     @Test(
       "what is stored and no JSON is told as base64",
       arguments: [
+        Array("[1,]".utf8), Array(#"{"a":1,}"#.utf8),
+        Array(repeating: 0x5b, count: 300) + Array(repeating: 0x5d, count: 300),
         [0xff, 0xfe], Array("{\"a\":1.2.3}".utf8), Array("[01]".utf8), [0xef, 0xbb, 0xbf, 0x31], [0x31, 0], [],
       ]
         as [[UInt8]])
@@ -131,6 +135,32 @@
       await store.close()
       let job = try await durable.job(1)
       #expect(job["payload"] as? [String: String] == ["base64": Data(payload).base64EncodedString()])
+    }
+
+    @Test(
+      "what is JSON to the letter, and nothing else",
+      arguments: [
+        (["0", "-0.5e-7", "1E400", " true ", #""""#, #""\u00e9\ud800""#, "[]", "{}", #"{"a":[{},1],"a":null}"#], true),
+        ([String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)], true),
+        (["", " ", "01", "1.", ".5", "+1", "1e", "-", "tru", "nul", "truefalse", "1 2", "[1,]", "[,1]", "[1"], false),
+        (
+          [#"{"a":1,}"#, #"{"a"}"#, #"{a:1}"#, #"{"a":1]"#, "[}", "'a'", #""\x""#, #""\u12g4""#, #""a"#, "\"\n\""],
+          false
+        ),
+        (["[1]//", "\u{feff}1", "NaN", "1\u{a0}", "]"], false),
+      ])
+    func grammar(texts: [String], isJSON: Bool) {
+      for text in texts { #expect((JSONGrammar(text.utf8) != nil) == isJSON, "\(text.prefix(20))") }
+    }
+
+    @Test("what is no JSON is refused as an output, and as the body of a request")
+    func refused() async throws {
+      let id = try await durable.add("--", "true")
+      #expect(try await durable("complete", "\(id)", "--output", "[1,]").status == .exited(2))
+      #expect(
+        try await durable("send", "POST", "http://127.0.0.1:1/", "--json-body", #"{"a":1,}"#).status == .exited(2))
+      #expect(try await durable("complete", "\(id)", "--output", #""\ud800""#).status == .exited(0))
+      #expect(try await durable("show", "\(id)", "--json").line.contains(#""output":"\ud800","#))
     }
 
     @Test("an output by hand may be a number that is too large for most")

@@ -27,6 +27,20 @@
       for _ in 0..<3 { reader.signal() }
     }
 
+    @Test("a line that is longer than all that may wait is written where nothing waits, and so is the next one")
+    func longLine() {
+      let written = Lock<[Int]>([])
+      let queue = LineQueue(capacity: 10) { line in
+        written.withLock { $0.append(line.count) }
+      } tellOfMissing: { _ in
+      }
+      for size in [20, 1] {
+        queue.add(Data(count: size))
+        queue.finish()
+      }
+      #expect(written.withLock { $0 } == [20, 1])
+    }
+
     @Test("while nobody reads, who says a line does not wait; what is too much is dropped, and its number said")
     func deafReader() {
       let reader = DispatchSemaphore(value: 0)

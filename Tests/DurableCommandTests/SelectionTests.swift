@@ -199,6 +199,11 @@
       #expect(done.status == .exited(0))
       #expect(try await durable.state(1) == "cancelled")
       #expect(try await durable.state(2) == "ready")
+      let asked = try await durable.onTerminal("cancel", "--all", "--json") { terminal in
+        try await terminal.shows(#"{"event":"note","message":"Cancel 3 jobs? [y/N]"}"#)
+        terminal.press("n\n")
+      }
+      #expect(asked.status == .exited(130))
     }
 
     @Test(arguments: [("7", 7, 7), ("3-7", 3, 7), ("7-7", 7, 7)])

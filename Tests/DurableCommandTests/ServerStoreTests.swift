@@ -177,6 +177,24 @@
       #expect(try await durable("log", "\(id)").text == "on\n")
     }
 
+    @Test(
+      "A worker that is asked to stop while the server is away ends well, and does not wait for it longer than its grace"
+    )
+    func stopWithoutServer() async throws {
+      let server = try TestServer()
+      let durable = try Durable(store: server.string())
+      let id = try await durable.add("--", "true")
+      let ended = try await durable.work("--grace", "1") { worker in
+        try await worker.says("ended", id)
+        try server.stop()
+        kill(worker.process, SIGTERM)
+        await worker.ends()
+      }
+      #expect(ended.status == .exited(0), "\(ended.stderr)")
+      let lines = ended.stderr.split(separator: "\n")
+      #expect(lines.allSatisfy { $0.hasPrefix("{") }, "each is JSON, and none is libpq's: \(ended.stderr)")
+    }
+
     @Test("The log of a command is where it ran, and others say so")
     func logElsewhere() async throws {
       let id = try await durable.add("--", "echo", "hello")

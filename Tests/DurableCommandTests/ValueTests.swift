@@ -1,5 +1,6 @@
 #if Shell
   import Console
+  import DurableJobs
   import DurableJobsProcess
   import Foundation
   import Testing
@@ -40,6 +41,75 @@
       ])
     func afterVerb(typed: String, meant: String) {
       #expect(StoreOptions.afterVerb(typed.split(separator: " ").map(String.init)).joined(separator: " ") == meant)
+    }
+
+    @Test(
+      "what stands behind -- is not the parser's, of verbs that take a command",
+      arguments: [
+        ("add --key k -- a --json -- b", "add --key k"), ("add a -- b", "add a"), ("edit 7 -- a", "edit 7"),
+        ("schedule add n -- a", "schedule add n"), ("batch create b -- a", "batch create b"),
+        ("schedule list -- a", "schedule list -- a"), ("status -- a", "status -- a"), ("add a b", "add a b"),
+      ])
+    func commandWords(typed: String, seen: String) {
+      #expect(CommandWords.parting(typed.split(separator: " ").map(String.init)).joined(separator: " ") == seen)
+    }
+
+    #if Postgres
+      @Test(
+        "a password that libpq would take for something else is refused and not shown",
+        arguments: [
+          "postgres://u:se/cret@h/d", "postgresql://u:se@cret@h/d", "postgres:/u:se/cret@h/d", "mysql://u:se/cret@h",
+        ])
+      func illPassword(text: String) {
+        let error = #expect(throws: (any Error).self) { try StorePlace(text) }
+        #expect(error.map { !"\($0)".contains("cret") } ?? false, "\(error.map { "\($0)" } ?? "")")
+      }
+
+      @Test(
+        "a store on a server is shown as it was typed, but for its password",
+        arguments: [
+          ("postgres://u:p%40?#@h:1/d?a=b", "postgres://u@h:1/d?a=b", true),
+          ("postgres://u@h,i:2/d?password=x&a=b@c", "postgres://u@h,i:2/d?a=b@c", true),
+          ("postgres://h:1,i:2/d?a=b@c", "postgres://h:1,i:2/d?a=b@c", false),
+          ("postgres:///d", "postgres:///d", false),
+        ])
+      func shownPlace(text: String, shown: String, hasSecret: Bool) throws {
+        let place = try ServerPlace(text)
+        #expect(place.shown == shown)
+        #expect(place.hasSecret == hasSecret)
+      }
+    #endif
+
+    @Test("what is asked of a store that is away is asked again, and of one that refuses it is not")
+    func patience() async throws {
+      let durable = try Durable()
+      let store = try await OpenStore(.file(durable.store), isMade: true)
+      var asked = 0
+      func ask(_ code: JobError.Code) throws -> Int {
+        asked += 1
+        if asked < 3 { throw JobError(code, "no") }
+        return asked
+      }
+      #expect(try await store.patiently { try ask(.storeFailed) } == 3)
+      asked = 0
+      await #expect(throws: JobError.self) { try await store.patiently { try ask(.damaged) } }
+      #expect(asked == 1)
+      await store.store.close()
+    }
+
+    @Test("what may take long for each job is waited for at once")
+    func ofEach() async throws {
+      let durable = try Durable()
+      let store = try await OpenStore(.file(durable.store), isMade: true)
+      let ids = (1...250).map { JobID(rawValue: $0) }
+      let gate = Gate()
+      let answers = try await store.ofEach(ids) { id in
+        if id == ids[0] { await gate.pass() }
+        if id == ids[1] { gate.open() }
+        return id.rawValue % 2 == 0 ? nil : "\(id)"
+      }
+      #expect(answers.count == 125 && answers[ids[0]] == "1")
+      await store.store.close()
     }
 
     @Test("what is no length of time", arguments: ["", "s", "-5", "5x", "1e3", "5 m", "∞", "999999d", "1..2", "٣"])

@@ -9,6 +9,53 @@
 
     init() throws { durable = try Durable() }
 
+    private func sql(_ text: String) throws {
+      var store: OpaquePointer?
+      try #require(sqlite3_open(durable.store, &store) == SQLITE_OK)
+      defer { sqlite3_close_v2(store) }
+      sqlite3_busy_timeout(store, .max)
+      try #require(sqlite3_exec(store, text, nil, nil, nil) == SQLITE_OK)
+    }
+
+    @Test("that an old failed job is deleted is no failure of who drains a queue")
+    func deleted() async throws {
+      let old = try await durable.add("--", "false")
+      #expect(try await durable("work", "--drain").status == .exited(1))
+      try sql("UPDATE durable_job SET entered_at=entered_at-40*86400000")
+      _ = try await durable.add("--", "true")
+      let worked = try await durable("work", "--drain")
+      #expect(try await durable("show", "\(old)").status == .exited(3), "it was deleted")
+      #expect(worked.status == .exited(0), "\(worked.text)\(worked.stderr)")
+    }
+
+    @Test("a result that the store did not take is no success, and the end is said once")
+    func refused() async throws {
+      let (runs, goOn) = (try Fifo(in: durable, "runs"), try Fifo(in: durable, "go-on"))
+      let id = try await durable.add("--shell", "--", "echo > runs; cat go-on")
+      _ = try await durable.work { [durable] worker in
+        _ = await runs.said()
+        kill(worker.process, SIGSTOP)
+        await goOn.say("now")
+        try await durable.untilGone(id)
+        #expect(try await durable("fail", "\(id)").status == .exited(0))
+        kill(worker.process, SIGCONT)
+        let next = try await durable.add("--", "true")
+        try await worker.says("ended", next)
+        #expect(await worker.results(id) == ["returned"])
+        #expect(await worker.results(next) == ["succeeded"])
+      }
+    }
+
+    @Test("a line of a megabyte is followed by others")
+    func longLine() async throws {
+      let word = String(repeating: "x", count: 120_000)
+      let id = try await durable.shell(#"w=\#(word); $DURABLE add -- true $w $w $w $w $w $w $w $w $w $w"#).line
+      _ = try await durable.work { [durable] worker in
+        try await worker.says("ended", try #require(Int(id)))
+        try await worker.says("ended", try await durable.add("--", "true"))
+      }
+    }
+
     @Test("that a job is done is said once that is stored, and not as long as it can't be")
     func unstored() async throws {
       let (runs, goOn) = (try Fifo(in: durable, "runs"), try Fifo(in: durable, "go-on"))

@@ -190,6 +190,11 @@
       #expect(FileManager.default.contents(atPath: lock.path)?.count == whole.count)
     }
 
+    @Test func `a number that was a hidden stray's and is a process now that is shown is another's`() {
+      #expect(!Stray(number: getpid(), start: nil).lives)
+      #expect(Stray(number: 1, start: nil).lives == (ProcessEntry(1) == nil))
+    }
+
     @Test func `the time in which others are ended is none of a command's own`() async throws {
       let place = try Place()
       let said = try place.pipe("said")

@@ -219,6 +219,7 @@
     ) throws {
       let connection = try server.connect()
       defer { PQfinish(connection) }
+      PQsetNoticeProcessor(connection, { _, _ in }, nil)  // says nothing on standard error
       let result = PQexec(connection, "LISTEN \(Schema.quoted(channel))")
       defer { PQclear(result) }
       guard PQresultStatus(result) == PGRES_COMMAND_OK else {

@@ -98,15 +98,16 @@
 
     /// What follows the options.
     private func words() throws -> [SystemText] {
-      let words = SystemText.lastArguments(command.count)
-      guard words.first != SystemText("--"), let first = command.first else { return Array(words.dropFirst()) }
+      // Without '--' before it, a command may have one in it.
+      let words = CommandWords.typed(behind: command.count)
+      guard let first = command.first else { return CommandWords.typed ?? [] }
       if first.hasPrefix("-") {
         if first == "--help" || first == "-h" { throw CleanExit.helpRequest(self) }
         let option = Self.optionName(first)
         let hint = Self.ownOptions.nearest(to: option).map { "; did you mean '\($0)'?" } ?? "."
         throw ValidationError("unknown option '\(option)'\(hint) Options go before '--', the command after it")
       }
-      if let time = SplitTime(options: CommandLine.arguments.dropLast(command.count), command: command) {
+      if let time = SplitTime(options: CommandLine.arguments.dropLast(words.count), command: command) {
         throw ValidationError(time.hint)
       }
       tellOfOptions(in: command)
@@ -115,7 +116,7 @@
 
     /// Says which words of the command look like options of this verb: after its first word all belongs to the command.
     private func tellOfOptions(in command: [String]) {
-      let candidates = command.dropFirst().prefix { $0 != "--" }.filter { $0.hasPrefix("--") }.map(Self.optionName)
+      let candidates = command.dropFirst().filter { $0.hasPrefix("--") }.map(Self.optionName)
       guard !candidates.isEmpty else { return }
       let own = Set(Self.ownOptions).subtracting(["--help", "--version"])
       var taken: [String] = []
@@ -138,7 +139,9 @@
 
     /// Stores a command for each line, all of them or none, and prints their ids.
     private func addAll(of path: String) async throws {
-      guard command.isEmpty else { throw ValidationError("--input has the commands; leave out '\(command[0])'") }
+      if let word = command.first ?? CommandWords.typed?.first?.display {
+        throw ValidationError("--input has the commands; leave out '\(word)'")
+      }
       guard !follow else { throw ValidationError("--follow runs one command; leave out --input, or --follow") }
       for (option, isGiven) in [("--key", job.key != nil), ("--unique", job.unique != nil)] where isGiven {
         throw ValidationError("\(option) goes with one job; leave out --input, or \(option)")

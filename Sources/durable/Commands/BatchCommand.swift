@@ -73,14 +73,13 @@
       @Option(parsing: .unconditional, help: ArgumentHelp("The queue to put the command in.", valueName: "name"))
       var queue = "default"
       @OptionGroup var options: StoreOptions
-      @Argument(parsing: .postTerminator, help: ArgumentHelp("The command.", valueName: "cmd")) var command: [String] =
-        []
 
       func run() async throws {
         guard Int64(name) == nil else {
           throw ValidationError("'\(name)' would be taken for a batch's number; put a letter in it")
         }
-        let next = command.isEmpty ? nil : try place.command(SystemText.lastArguments(command.count))
+        let words = CommandWords.typed ?? []
+        let next = words.isEmpty ? nil : try place.command(words)
         try NewJob.check(queue: queue)
         try BatchMembership.open(name: name, whenDone: nil).check()
         let store = try await options.open()
@@ -138,7 +137,7 @@
         try await WaitCommand.within(limit) { [json = options.json] in
           if json || !Screen.out.canMove {
             try await ObstacleReport.telling(of: { try await store.nextObstructed(in: .batch(batch.id)) }, in: store) {
-              try await Self.tell(batch, json: json)
+              try await store.patiently { try await Self.tell(batch, json: json) }
             }
           } else {
             // Once, as lines in between would break the one that changes.
@@ -146,7 +145,7 @@
               var report = ObstacleReport(store)
               try await report.look(at: job)
             }
-            try await Self.tell(batch, json: false)
+            try await store.patiently { try await Self.tell(batch, json: false) }
           }
         }
         if try await batch.status.unsuccessful > 0 { throw ExitCode(.jobFailed) }

@@ -89,7 +89,7 @@
     func validate() throws {
       try selection.check()
       guard let output else { return }
-      guard StoredJSON.isJSON(Data(output.utf8)) else {
+      guard JSONGrammar(output.utf8) != nil else {
         throw ValidationError("--output is no JSON. Text needs quotes: --output '\"done\"'")
       }
     }

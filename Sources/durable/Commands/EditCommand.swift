@@ -33,19 +33,10 @@
     var at: String?
     @OptionGroup var options: StoreOptions
 
-    /// How many words stand behind `--`. The parser would take them for ids, and does not see them.
-    private static let countOfWords = Lock(0)
-
-    static func partingCommand(_ words: [String]) -> [String] {
-      guard words.first == "edit", let end = words.firstIndex(of: "--") else { return words }
-      countOfWords.withLock { $0 = words.count - end - 1 }
-      return Array(words[..<end])
-    }
-
     func run() async throws {
       try selection.check()
       let start = try StartArgument.parse(delay: delay, at: at)
-      let edit = try CommandEdit(SystemText.lastArguments(Self.countOfWords.withLock { $0 }), place)
+      let edit = try CommandEdit(CommandWords.typed ?? [], place)
       let changes = [priority.map { JobChange.setPriority(JobPriority(rawValue: $0)) }, start.map { .setStart($0) }]
         .compactMap(\.self)
       guard edit != nil || !changes.isEmpty else {

@@ -82,10 +82,14 @@
     fileprivate var queues: Set<String> {
       get async throws {
         var found = Set(try await store.workers().flatMap(\.queues))
-        // Each look finds another one.
-        while let job = try await store.jobs(JobQuery(.states(Deed.unfinished) && !.queues(found), limit: 1)).first {
-          found.insert(job.queue)
-        }
+        var last: JobID?
+        // Each look finds others, and goes on where the one before has found the last.
+        repeat {
+          let others = JobFilter.states(Deed.unfinished) && !.queues(found)
+          let jobs = try await store.jobs(JobQuery(others, detail: [], after: last, limit: 100))
+          found.formUnion(jobs.map(\.queue))
+          last = jobs.last?.id
+        } while last != nil
         return found
       }
     }

@@ -51,7 +51,6 @@
       try Confirmation(verb: "Delete", count: ids.count, isNeeded: !yes && !ids.isEmpty).ask()
       var removed: [JobID] = []
       var refused = 0
-      var isAlive = false
       let bodies = BodyFolder(of: store.store)
       var copies: Set<String> = []
       for page in ids.pages(of: 400) {
@@ -60,10 +59,10 @@
         removed += report.changed
         refused += report.refused.count
       }
-      for id in removed where try await store.removeFolder(of: id) != nil { isAlive = true }
+      let remains = try await store.ofEach(removed) { try await store.removeFolder(of: $0) }
       try await bodies.removeCopies(copies, goneFrom: store.store)
       tell(removed, refused: refused, freed: compact ? try await (store.store as? SQLiteStore)?.compact() : nil)
-      if isAlive { throw ExitCode(.jobFailed) }
+      if !remains.isEmpty { throw ExitCode(.jobFailed) }
     }
 
     private func tell(_ removed: [JobID], refused: Int, freed: Int64?) {

@@ -71,8 +71,6 @@
       @OptionGroup var place: CommandArguments
       @OptionGroup var job: JobArguments
       @OptionGroup var options: StoreOptions
-      @Argument(parsing: .postTerminator, help: ArgumentHelp("The command.", valueName: "cmd")) var command: [String] =
-        []
 
       func run() async throws {
         let recurrence = try recurrence()
@@ -83,7 +81,7 @@
           throw ValidationError("\(option) goes with one job, and a schedule stores many")
         }
         let command = try place.command(
-          SystemText.lastArguments(command.count),
+          CommandWords.typed ?? [],
           asIn: "schedule add \(name) " + (every.map { "--every \($0)" } ?? "'\(rule ?? "0 4 * * *")'"))
         var jobOptions = try job.options(isFollowed: false)
         jobOptions.maxAttempts = jobOptions.maxAttempts ?? 1

@@ -77,13 +77,19 @@
       var last = ""
       while true {
         if options.json {
-          let line = JSONText.line(StatusLine(status: try await record(store, filter)))
+          let record = try await store.patiently { try await self.record(store, filter) }
+          let line = JSONText.line(StatusLine(status: record))
           if line != last { Screen.out.line(line) }
           last = line
         } else if let size = Screen.out.size {
-          let all =
-            try await Overview(store, filter, limits).lines(for: .out, width: size.columns - 1)
-            + remarks(store).map { $0.cut(to: size.columns - 1) }
+          var all: [String]
+          do {
+            all =
+              try await Overview(store, filter, limits).lines(for: .out, width: size.columns - 1)
+              + remarks(store).map { $0.cut(to: size.columns - 1) }
+          } catch let error as JobError where error.isPassing {
+            all = ["Waiting for the store: \(error.message)".withVisibleControls.cut(to: size.columns - 1)]
+          }
           // The end says how many there are, and who works.
           let room = max(size.rows - 1, 1)
           if resumption.take() { block.forget() }

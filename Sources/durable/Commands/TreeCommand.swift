@@ -43,6 +43,8 @@
 
     /// Of a lane, so many at most.
     private static let mostOfLane = 200
+    /// Those that are deeper stand as if they were so deep, and name the one that they are below.
+    private static let mostLevels = 20
 
     init(store: any ShellStore) { self.store = store }
 
@@ -51,7 +53,7 @@
       var rest = [job.id]
       var lanes: [String: [JobID]] = [:]
       while let id = rest.popLast() {
-        guard jobs[id] == nil, let job = try? await store.job(id) else { continue }
+        guard jobs[id] == nil, let job = try await find(id) else { continue }
         jobs[id] = job
         let children = try await store.children(of: id)
         below[.job(id)] = children.map { .job($0) }
@@ -69,6 +71,11 @@
       return first.map(\.id).sorted().map { .job($0) } + lanes.keys.sorted().map { .lane($0) }
     }
 
+    /// Nil if it is gone.
+    private func find(_ id: JobID) async throws -> JobSnapshot? {
+      do { return try await store.job(id) } catch let error as JobError where error.code == .notFound { return nil }
+    }
+
     /// Those that run or are to run in it, and those that failed and hold it.
     private func seats(of lane: String) async throws -> [JobID] {
       let states = JobState.allCases.filter { !$0.isFinished } + [.failed]
@@ -78,8 +85,9 @@
 
     mutating func draw(_ root: Node, marking chosen: JobID, on screen: Screen) {
       // No recursion: a chain may be as long as the store.
-      var rest: [(node: Node, indent: String, isLast: Bool?)] = [(root, "", nil)]
-      while let (node, indent, isLast) = rest.popLast() {
+      var rest: [(node: Node, indent: String, isLast: Bool?, above: JobID?)] = [(root, "", nil, nil)]
+      let mostColumns = 3 * min(Self.mostLevels, screen.width.map { max($0 / 6, 1) } ?? .max)
+      while let (node, indent, isLast, above) = rest.popLast() {
         let branch = isLast.map { $0 ? "└─ " : "├─ " } ?? ""
         switch node {
         case .lane(let name):
@@ -88,7 +96,7 @@
           guard let job = jobs[id] else { continue }
           let isNew = drawn.insert(id).inserted
           let state = screen.coloured(job.state.rawValue, job.state.colour)
-          let place = "\(indent)\(branch)\(id) "
+          let place = "\(indent)\(branch)\(id)\(above.map { " (below \($0))" } ?? "") "
           // With room for two marks behind it.
           let room = screen.width.map { max($0 - place.columns - job.state.rawValue.count - 6, 8) } ?? .max
           let title = job.title.withVisibleControls.shortened(to: room)
@@ -96,9 +104,11 @@
           screen.line(line + (id == chosen ? screen.coloured("  ←", .bold) : ""))
           guard isNew else { continue }
         }
-        let next = isLast.map { indent + ($0 ? "   " : "│  ") } ?? ""
+        let isDeepest = indent.columns >= mostColumns
+        let next = isDeepest ? indent : isLast.map { indent + ($0 ? "   " : "│  ") } ?? ""
+        let parent: JobID? = if isDeepest, case .job(let id) = node { id } else { nil }
         let all = below[node] ?? []
-        for child in all.reversed() { rest.append((child, next, child == all.last)) }
+        for child in all.reversed() { rest.append((child, next, child == all.last, parent)) }
       }
     }
   }

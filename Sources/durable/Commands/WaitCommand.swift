@@ -53,21 +53,21 @@
             try await ObstacleReport.telling(
               of: { try await store.store.job(id, detail: [.failures, .edges]) }, in: store
             ) {
-              _ = try await store.store.whenFinished(id)
+              _ = try await store.patiently { try await store.store.whenFinished(id) }
             }
           }
           for queue in ids.isEmpty ? queues : [] {
             try await ObstacleReport.telling(of: { try await store.nextObstructed(queue) }, in: store) {
-              try await store.untilIdle(queue)
+              try await store.patiently { try await store.untilIdle(queue) }
             }
           }
         }
       }
       var isHeld = false
       for queue in ids.isEmpty ? queues : [] where try await Self.tellWhatIsLeft(store, queue) { isHeld = true }
-      for id in ids { try await store.endRemains(of: id, letting: ObstacleReport.lastWords) }
+      _ = try await store.ofEach(ids) { try await store.endRemains(of: $0, letting: ObstacleReport.lastWords) }
       var jobs: [JobSnapshot] = []
-      for id in ids { jobs.append(try await store.store.job(id)) }
+      for id in ids { jobs.append(try await store.patiently { try await store.store.job(id) }) }
       try report(jobs)
       if isHeld { throw ExitCode(.jobFailed) }
     }

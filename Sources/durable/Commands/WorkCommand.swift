@@ -95,7 +95,7 @@
       let handler = CommandHandler { log.tell($0, $1) }
       let worker = JobWorker(
         Dictionary(uniqueKeysWithValues: Set(queue).map { (store.queue($0), concurrency) }),
-        logger: WorkerLog.logger { Talk.error($0) })
+        logger: WorkerLog.logger(onRefusal: { log.hearOfRefusal($0, $1) }) { Talk.error($0) })
       handler.register(with: worker)
       worker.register(JobSchedule.self)
       store.provideSystemConstraints(to: worker)
@@ -106,37 +106,45 @@
         netrc: netrc
       ) { log.tell($0, $1, $2) }.register(
         with: worker)
-      let failures = Lock(0)
-      let subscription = store.store.signals.listen { signal in
-        log.hear(signal)
-        guard case .committed(let changes) = signal else { return }
-        let count = changes.count { $0.state == .failed }
-        if count > 0 { failures.withLock { $0 += count } }
-      }
-      async let others: Void = log.tellOthers(in: store)
+      let subscription = store.store.signals.listen { log.hear($0) }
       let interruption = await Interruption(worker, handler, grace: grace, isInBackground: inBackground)
       Screen.onClosed.withLock { $0 = { interruption.stop() } }
       if inBackground { BackgroundWorker.hasBegun() }
       if !drain { Talk.line("Working on \(store.name)\(Screen.error.isTerminal ? ". Ctrl-C stops." : "")") }
-      do {
+      let left = try await undoneWork(by: worker, of: store, log, until: interruption)
+      withExtendedLifetime(subscription) {}
+      if drain || interruption.wasAsked { left?.tell() }
+      if drain { Screen.finish { !interruption.wasAsked } }
+      if interruption.wasAsked, !interruption.isOrderly, left?.isEmpty != true { throw ExitCode(.interrupted) }
+      if drain, log.hasFailures { throw ExitCode(.jobFailed) }
+    }
+
+    /// Has the worker work to its end. Nil if it was to stop, and the store does not say what is left.
+    private func undoneWork(
+      by worker: JobWorker, of store: OpenStore, _ log: WorkLog, until interruption: Interruption
+    ) async throws -> UndoneWork? {
+      let work = { @Sendable [drain, queues = Set(queue)] in
+        async let others: Void = log.tellOthers(in: store)
         if interruption.wasAsked {
         } else if drain {
           try await worker.runUntilIdle()
         } else {
           try await worker.run()
         }
-      } catch let error as JobError where interruption.wasAsked && !interruption.isOrderly {
-        Talk.error(error.message)
-        throw ExitCode(.interrupted)
+        log.finish()
+        await others
+        return try await UndoneWork(store, queues)
       }
-      withExtendedLifetime(subscription) {}
-      log.finish()
-      await others
-      let left = try await UndoneWork(store, Set(queue))
-      if drain || interruption.wasAsked { left.tell() }
-      if drain { Screen.finish { !interruption.wasAsked } }
-      if interruption.wasAsked, !interruption.isOrderly, !left.isEmpty { throw ExitCode(.interrupted) }
-      if drain, failures.withLock({ $0 }) > 0 { throw ExitCode(.jobFailed) }
+      do {
+        // What locks a file lets go of it; a server may be away for long.
+        guard store.isOnServer else { return try await work() }
+        if let left = try await interruption.outlasting(work) { return left }
+        Talk.line("The store does not answer, and is not waited for any longer")
+      } catch let error as JobError where interruption.wasAsked && (error.isPassing || !interruption.isOrderly) {
+        Talk.error(error.message, code: error.code.rawValue)
+      }
+      OpenStore.leaveOpen()
+      return nil
     }
 
     // MARK: In the background

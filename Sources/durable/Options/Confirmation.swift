@@ -19,7 +19,8 @@
     /// Throws the exit code unless the answer is yes. Where nobody can be asked, it is.
     func ask() throws {
       guard isNeeded, isatty(STDIN_FILENO) == 1, Screen.error.isTerminal else { return }
-      Screen.error.write(Data("\(verb) \(count.jobs)? [y/N] ".utf8))
+      let question = "\(verb) \(count.jobs)? [y/N] "
+      if Talk.isJSON.withLock(\.self) { Talk.line(question) } else { Screen.error.write(Data(question.utf8)) }
       guard let answer = readLine()?.lowercased(), ["y", "yes"].contains(answer) else {
         Talk.line("Nothing was done")
         throw ExitCode(.interrupted)

@@ -31,7 +31,8 @@
     private static let opened = Lock<[any ShellStore]>([])
 
     /// Has the process end without letting go of its stores: what was stored is as safe, and who lets go last moves SQLite's log
-    /// into the file, with three more waits for the disk. Only for who listens to nothing and runs no worker.
+    /// into the file, with three more waits for the disk. Only for who listens to nothing and runs no worker, or whose store does not
+    /// answer.
     static func leaveOpen() { isLeftOpen.withLock { $0 = true } }
 
     private static let isLeftOpen = Lock(false)
@@ -84,16 +85,28 @@
 
     func folder(_ id: JobID) -> JobFolder { JobFolder(store: path, id: id) }
 
-    /// The job as it is shown to who follows it; nil if it is gone. A store that is away for a while is asked again: a worker
-    /// beside this waits for it too, and nobody else would read what its command writes.
-    func patientLook(at id: JobID) async throws -> JobSnapshot? {
+    /// Asks the store, and one that is away again and again until it is back: for who waits for something, and would wait for
+    /// nothing if this threw. Workers wait for it too. That it is away is said once. A file that is gone does not come back.
+    func patiently<R>(_ ask: () async throws -> R) async throws -> R {
       while true {
         do {
-          return try await store.jobs(JobQuery(.id(id), detail: [.failures, .edges], limit: 1)).first
-        } catch let error as JobError where error.isPassing {
+          let answer = try await ask()
+          Self.isAway.withLock { $0 = false }
+          return answer
+        } catch let error as JobError where error.isPassing && (isOnServer || error.code != .unusableFile) {
+          if Self.isAway.withLock({ wasAway in (!wasAway, wasAway = true).0 }) {
+            Talk.line("Waiting for the store: \(error.message)".withVisibleControls)
+          }
           try await Task.sleep(for: LogFollower.interval)
         }
       }
+    }
+
+    private static let isAway = Lock(false)
+
+    /// The job as it is shown to who follows it; nil if it is gone.
+    func patientLook(at id: JobID) async throws -> JobSnapshot? {
+      try await patiently { try await store.jobs(JobQuery(.id(id), detail: [.failures, .edges], limit: 1)).first }
     }
 
     /// Waits until nothing lives of the command of a job that does not run, and ends it where nobody else does. Says so if
@@ -124,6 +137,24 @@
       }
       return words
     }
+
+    /// What `body` says of each of these jobs, if it does. It may have to wait for each, and waits for all at once, or for so
+    /// many.
+    func ofEach(
+      _ ids: [JobID], _ body: @escaping @Sendable (JobID) async throws -> String?
+    ) async throws -> [JobID: String] {
+      try await withThrowingTaskGroup(of: (JobID, String?).self) { group in
+        var answers: [JobID: String] = [:]
+        for (index, id) in ids.enumerated() {
+          if index >= Self.mostAtOnce, let (id, words) = try await group.next() { answers[id] = words }
+          group.addTask { (id, try await body(id)) }
+        }
+        for try await (id, words) in group { answers[id] = words }
+        return answers
+      }
+    }
+
+    private static let mostAtOnce = 100
 
     /// What lives of the command of a job that has ended, though somebody tried to end it; nil if nothing does.
     func remains(of job: JobSnapshot) -> String? {

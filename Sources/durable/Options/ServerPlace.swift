@@ -1,5 +1,6 @@
 #if Shell
   import ArgumentParser
+  import Console
   import DurableJobsPostgres
   import Foundation
 
@@ -26,7 +27,7 @@
         try PostgresStore.check(connectionString: text)
       #endif
       let isURL = text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
-      let string = isURL ? ConnectionText(url: text) : ConnectionText(words: text)
+      let string = isURL ? try ConnectionText(url: text) : ConnectionText(words: text)
       self.text = text
       connection = string.text { !$0.hasPrefix("durable_") }
       shown = string.withoutPassword.text { !Self.secrets.contains($0) }
@@ -64,6 +65,8 @@
   private struct ConnectionText {
     /// What stands before the parameters.
     var head = ""
+    /// Where it has the user's password.
+    private var password: Range<String.Index>?
     /// Between them.
     var separator = " "
     /// Each as it was given.
@@ -76,14 +79,19 @@
       return head.isEmpty || wanted.isEmpty ? head + wanted : "\(head)?\(wanted)"
     }
 
-    /// `postgres://user:password@host/database?name=value&name=value`
-    init(url: String) {
+    /// `postgres://user:password@host/database?name=value&name=value`. Throws if libpq would take a part of what looks like the
+    /// password for something else, which may be shown.
+    init(url: String) throws {
       separator = "&"
+      let user = URLUser(of: url)
+      password = user?.password
+      guard !(password.map { url.utf8[$0].contains { "@/".utf8.contains($0) } } ?? false) else {
+        throw ValidationError(
+          "what stands before the host in --store has an '@' or '/' in it; in a password they are written %40 and %2F")
+      }
       // A password may have a '?' in it.
-      let begin = url.firstRange(of: "://")?.upperBound ?? url.startIndex
-      let user = url[begin...].prefix { $0 != "@" && $0 != "/" }
-      let end = user.endIndex < url.endIndex && url[user.endIndex] == "@" ? user.endIndex : begin
-      let mark = url[end...].firstIndex(of: "?") ?? url.endIndex
+      let begin = password?.upperBound ?? user?.name.upperBound ?? url.startIndex
+      let mark = url[begin...].firstIndex(of: "?") ?? url.endIndex
       head = String(url[..<mark])
       parts = url[mark...].dropFirst().split(separator: "&").map { part in
         let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -119,11 +127,7 @@
     /// Without that of the user.
     var withoutPassword: ConnectionText {
       var copy = self
-      guard let begin = head.firstRange(of: "://")?.upperBound,
-        let at = head[begin...].firstIndex(where: { "@/".contains($0) }), head[at] == "@",
-        let colon = head[begin..<at].firstIndex(of: ":")
-      else { return self }
-      copy.head.removeSubrange(colon..<at)
+      if let password { copy.head.removeSubrange(head.utf8.index(before: password.lowerBound)..<password.upperBound) }
       return copy
     }
   }

@@ -48,7 +48,7 @@
         guard !named.isEmpty else { throw ValidationError("--store is empty; give it the path of a file") }
         // Other bytes have become this character by now, and two names would be one store.
         guard !named.contains("\u{fffd}") else {
-          throw ValidationError("the store's path is no UTF-8: \(named); choose another path")
+          throw ValidationError("the store's path is no UTF-8: \(named.withoutPasswords); choose another path")
         }
         return try StorePlace(named)
       }

@@ -23,8 +23,9 @@
         return
       }
       guard !text.contains("://"), !text.hasPrefix("postgres:"), !text.hasPrefix("postgresql:") else {
-        throw ValidationError(
-          "\(text.withoutPasswords) is no store; give it the path of a file, or postgres://user@host/database")
+        // What is no URL may have a password anywhere.
+        let shown = text.contains("://") ? text.withoutPasswords : "\(text.prefix { $0 != ":" }):…"
+        throw ValidationError("\(shown) is no store; give it the path of a file, or postgres://user@host/database")
       }
       let path = NSString(string: text).expandingTildeInPath
       self = .file(path.hasPrefix("/") ? path : try Self.here() + "/" + path)

@@ -35,8 +35,8 @@
       self.id = id
     }
 
-    /// An event in the life of a command.
-    init(_ context: JobContext, _ event: ShellCommand.Event) {
+    /// An event in the life of a command. `mark` stands before the line for people.
+    init(_ context: JobContext, _ event: ShellCommand.Event, _ mark: WorkLine.Mark) {
       self.init(.ended, context.id)
       queue = context.queue
       attempt = context.attempt
@@ -48,6 +48,7 @@
       case .ended(let command, let result, let took):
         self.command = command.withoutSecrets.typed
         self.result = result.outcome
+        if result.outcome == "failed" { mayBeRetried = mark == .again }
         message = OrNull(wrappedValue: result.succeeded ? nil : "\(result)".withoutPasswords)
         seconds = took.inMilliseconds
       case .couldNotStart(let command, let reason), .suspended(let command, let reason):
@@ -118,6 +119,12 @@
     private mutating func fail(_ message: String, _ mark: WorkLine.Mark) {
       end("failed", message.withoutPasswords)
       mayBeRetried = mark == .again
+    }
+
+    /// The store did not take the result.
+    mutating func comeBack(_ message: String) {
+      end("returned", message)
+      (mayBeRetried, path, size, wasThere, status) = (nil, nil, nil, nil, nil)
     }
 
     private mutating func wait(_ reason: String, _ time: Duration) {

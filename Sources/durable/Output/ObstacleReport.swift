@@ -37,11 +37,16 @@
       Talk.line(reason.text(of: job.id, in: store, queue: job.queue).withVisibleControls)
     }
 
-    /// Looks, but no more often than once a second while the job stays as it is.
+    /// Looks, but no more often than once a second while the job stays as it is. A store that is away says nothing, and is asked
+    /// the next time.
     mutating func look(at job: JobSnapshot) async throws {
       let now = ContinuousClock.now
       if let last, last.state == job.state, last.attempt == job.attempt, now < last.at + .seconds(1) { return }
       last = (job.state, job.attempt, now)
+      do { try await note(job) } catch let error as JobError where error.isPassing {}
+    }
+
+    private mutating func note(_ job: JobSnapshot) async throws {
       if job.state != .running, !job.state.isFinished, let deadline = job.deadline?.date, deadline <= Date() {
         // Who else is there to give it up?
         _ = try await store.store.recover(RecoveryRequest())
@@ -74,7 +79,7 @@
         group.addTask {
           var report = ObstacleReport(store)
           while true {
-            if let job = try await job() { try await report.look(at: job) }
+            if let job = try await store.patiently(job) { try await report.look(at: job) }
             try await Task.sleep(for: .seconds(1))
           }
         }

@@ -8,13 +8,23 @@
   /// A worker's own screen: a line for each start and each end. That a job is done, or has failed, is said once it is stored.
   struct WorkLog: Sendable {
     let json: Bool
-    private let unstored = Lock<[JobID: @Sendable () -> Void]>([:])
+    /// Ends that the store has not taken yet.
+    private let unstored = Lock<[JobID: End]>([:])
+    private let failed = Lock(false)
     private let diary = Lock(DownloadDiary())
     private let requests = Lock(RequestDiary())
     /// Those that failed without an attempt of which there is a line, as one whose deadline has passed.
     private let others = AsyncStream.makeStream(of: JobID.self)
 
+    private struct End {
+      var line: WorkLine
+      var event: JobEvent
+    }
+
     init(json: Bool) { self.json = json }
+
+    /// Whether a job has failed since this began to hear signals.
+    var hasFailures: Bool { failed.withLock(\.self) }
 
     /// Tells of jobs that failed without an attempt here, until ``finish()`` or the task is cancelled.
     func tellOthers(in store: OpenStore) async {
@@ -37,26 +47,45 @@
     /// To be told of each signal of the store.
     func hear(_ signal: StoreSignal) {
       guard case .committed(let changes) = signal else { return }
-      let lines = unstored.withLock { unstored in
-        changes.filter { $0.state != .running }.compactMap { change in
-          let line = unstored.removeValue(forKey: change.id)
-          if line == nil, change.state == .failed, !change.isRemoved { others.continuation.yield(change.id) }
-          return line
+      for change in changes where change.state != .running {
+        let hasFailed = change.state == .failed && !change.isRemoved
+        if hasFailed { failed.withLock { $0 = true } }
+        if let end = takeUnstored(change.id) {
+          change.state == end.line.storedState ? tell(end) : tell(end, inVainOf: change.state.rawValue)
+        } else if hasFailed {
+          others.continuation.yield(change.id)
         }
       }
-      for line in lines { line() }
+    }
+
+    /// To be told that the store did not take a result, as the job was another's by then, and how it is now.
+    func hearOfRefusal(_ id: JobID, _ state: String) {
+      if let end = takeUnstored(id) { tell(end, inVainOf: state) }
+    }
+
+    private func takeUnstored(_ id: JobID) -> End? { unstored.withLock { $0.removeValue(forKey: id) } }
+
+    private func tell(_ end: End) {
+      if json { Screen.out.json(end.event) } else { Screen.out.line(end.line.text(for: .out)) }
+    }
+
+    private func tell(_ end: End, inVainOf state: String) {
+      var end = end
+      (end.line.mark, end.line.detail) = (.back, "its result was not taken: the job is \(state)")
+      end.event.comeBack(end.line.detail)
+      tell(end)
     }
 
     private func tell(_ line: WorkLine, _ event: JobEvent) {
-      let tell = { @Sendable in
-        if json { Screen.out.json(event) } else { Screen.out.line(line.text(for: .out)) }
-      }
-      guard line.mark == .done || line.mark == .failed else { return tell() }
-      unstored.withLock { $0[line.id] = tell }
+      let end = End(line: line, event: event)
+      // Nobody has said what became of an earlier attempt here.
+      if let old = takeUnstored(line.id) { tell(old, inVainOf: JobState.running.rawValue) }
+      if line.storedState == nil { tell(end) } else { unstored.withLock { $0[line.id] = end } }
     }
 
     func tell(_ context: JobContext, _ event: ShellCommand.Event) {
-      tell(line(context, event), JobEvent(context, event))
+      let line = line(context, event)
+      tell(line, JobEvent(context, event, line.mark))
     }
 
     func tell(_ context: JobContext, _ download: Download, _ event: Downloader.Event) {
@@ -100,6 +129,17 @@
       case .suspended(let command, let reason):
         return WorkLine(
           id: context.id, mark: .ended, title: command.withoutSecrets.typed, detail: "suspended: \(reason)")
+      }
+    }
+  }
+
+  extension WorkLine {
+    /// What the store makes of the job before this is said; nil if it need not be asked.
+    fileprivate var storedState: JobState? {
+      switch mark {
+      case .done: .succeeded
+      case .failed: .failed
+      default: nil
       }
     }
   }

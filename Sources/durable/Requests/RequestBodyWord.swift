@@ -28,7 +28,7 @@
         if word.hasPrefix("@") || word == "-" {
           self = .file(word == "-" ? word : String(word.dropFirst()), type: type, option: "--json-body")
         } else {
-          guard StoredJSON.isJSON(Data(word.utf8)) else { throw ValidationError("--json-body: the text is no JSON") }
+          guard JSONGrammar(word.utf8) != nil else { throw ValidationError("--json-body: the text is no JSON") }
           self = .text(word, type: type)
         }
       }

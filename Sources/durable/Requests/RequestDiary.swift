@@ -7,6 +7,8 @@
   struct RequestDiary {
     /// What was said last that a request waits for.
     private var waits: [JobID: String] = [:]
+    /// Some may have ended elsewhere. Where there are more, each is told of once more.
+    private static let mostWaits = 10_000
 
     /// The line for this event, if it is worth one.
     mutating func line(_ attempt: JobAttempt, _ request: SendRequest, _ event: Outbox.Event) -> WorkLine? {
@@ -17,6 +19,7 @@
       switch event {
       case .began: break
       case .waits(let reason, let time):
+        if waits.count >= Self.mostWaits { waits = [:] }
         waits[attempt.job] = reason
         guard reason.withoutNumbers != waited?.withoutNumbers else { return nil }
         line.mark = .waits

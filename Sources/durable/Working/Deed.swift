@@ -81,16 +81,13 @@
 
     /// What could not be ended of their commands.
     private func remains(of ids: [JobID], in store: OpenStore) async throws -> [JobID: String] {
-      var remains: [JobID: String] = [:]
-      for id in ids {
-        switch change {
-        case .cancel, .suspend: remains[id] = try await store.endRemains(of: id)
-        case .complete, .fail: remains[id] = try await store.endRemains(of: id, letting: ObstacleReport.lastWords)
-        case .remove: remains[id] = try await store.removeFolder(of: id)
-        default: break
-        }
+      switch change {
+      case .cancel, .suspend: try await store.ofEach(ids) { try await store.endRemains(of: $0) }
+      case .complete, .fail:
+        try await store.ofEach(ids) { try await store.endRemains(of: $0, letting: ObstacleReport.lastWords) }
+      case .remove: try await store.ofEach(ids) { try await store.removeFolder(of: $0) }
+      default: [:]
       }
-      return remains
     }
 
     /// Schedules that this would end: they go by their names.

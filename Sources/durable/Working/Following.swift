@@ -13,8 +13,14 @@
     let id: JobID
     let json: Bool
     let runs: Runs
+    /// Whether it has run here: what became of that is not known where the store does not take it.
+    private let hasBegun = Lock(false)
 
     enum Runs { case commands, requests }
+
+    init(store: OpenStore, queue: String, id: JobID, json: Bool, runs: Runs) {
+      (self.store, self.queue, self.id, self.json, self.runs) = (store, queue, id, json, runs)
+    }
 
     /// How often the job is looked at while it can't run yet.
     private static let interval = Duration.milliseconds(100)
@@ -38,11 +44,11 @@
       let stdout = try await withThrowingTaskGroup(of: ShownOutput.self) { group in
         group.addTask { try await follower.run() }
         try await work(worker, interruption)
-        let isSuspended = try await store.store.job(id).state == .suspended
+        let isSuspended = try await look().state == .suspended
         if interruption.wasAsked || isSuspended { group.cancelAll() }
         return try await group.next() ?? ShownOutput()
       }
-      let job = try await store.store.job(id)
+      let job = try await look()
       let (log, cancel) = (store.command("log \(id)"), store.command("cancel \(id)"))
       if stdout.isBrokenOff, job.state.isFinished {
         Talk.line("Job \(id) has ended (\(job.state.rawValue)); '\(log)' shows the rest of what it wrote")
@@ -86,6 +92,8 @@
       }
     }
 
+    private func look() async throws -> JobSnapshot { try await store.patiently { try await store.store.job(id) } }
+
     private func show(_ answer: HTTPAnswer) {
       let text = String(decoding: answer.body, as: UTF8.self)
       Screen.out.write(Screen.out.isTerminal ? Data(text.forTerminal.utf8) : answer.body)
@@ -95,9 +103,11 @@
     private func registerCommands(
       with worker: JobWorker, _ place: Lock<RunPlace>, _ code: Lock<(attempt: Int, code: Int32?)?>
     ) -> CommandHandler {
-      let handler = CommandHandler(followed: id) { [id] context, event in
+      let handler = CommandHandler(followed: id) { [id, hasBegun] context, event in
         switch event {
-        case .started where context.id == id: place.withLock { $0 = .here }
+        case .started where context.id == id:
+          hasBegun.withLock { $0 = true }
+          place.withLock { $0 = .here }
         case .ended(_, let result, _) where context.id == id:
           place.withLock { $0 = .hasRunHere }
           code.withLock { $0 = (context.attempt, result.exitCode) }
@@ -114,7 +124,8 @@
 
     private func registerRequests(with worker: JobWorker) throws {
       let diary = Lock(RequestDiary())
-      Outbox(of: store.store, netrc: try DownloadWords.netrc()) { context, request, event in
+      Outbox(of: store.store, netrc: try DownloadWords.netrc()) { [hasBegun] context, request, event in
+        hasBegun.withLock { $0 = true }
         guard let line = diary.withLock({ $0.line(JobAttempt(context), request, event) }) else { return }
         if [.waits, .again].contains(line.mark) { Talk.line(line.text(for: .error)) }
       }.register(with: worker)
@@ -129,8 +140,10 @@
         let isDue = job.state == .ready || (job.state == .scheduled && job.runAt ?? .distantPast <= Date())
         // Who runs the next job first takes back what a dead worker has left.
         if isDue && !report.isPaused || report.isLost {
-          if try await worker.runNext(only: id) { continue }
-          report.found(nothingFor: job)
+          do {
+            if try await worker.runNext(only: id) { continue }
+            report.found(nothingFor: job)
+          } catch let error as JobError where error.isPassing && !hasBegun.withLock(\.self) {}
         }
         try await Task.sleep(for: Self.interval)
       }

@@ -13,6 +13,7 @@
     private let tell: @Sendable () -> Void
     private let demands: Lock<StopDemands>
     private let watch = Lock<SignalWatch?>(nil)
+    private let onLate = Lock<@Sendable () -> Void>({})
 
     /// How long what was asked twice may take. Then this process ends as it is: life lines break with it. A store or a
     /// handler that hangs keeps nobody here.
@@ -31,6 +32,21 @@
       self.tell = tell ?? { Self.sayThatItStops(grace) }
       let made = await SignalWatch([SIGINT, SIGTERM, SIGHUP]) { [weak self] in self?.ask($0) }
       watch.withLock { $0 = made }
+    }
+
+    /// How long a store that is away is waited for once the grace is over and nothing runs here any more.
+    private static let goodBye = Duration.seconds(3)
+
+    /// Does `work`, which ends with the worker. Nil if that was asked to stop, and only the store keeps it: who works next
+    /// finds out what that was not told.
+    func outlasting<R: Sendable>(_ work: @escaping @Sendable () async throws -> R) async throws -> R? {
+      let (ends, end) = AsyncStream.makeStream(of: Result<R, any Error>?.self)
+      onLate.withLock { $0 = { end.yield(nil) } }
+      Task {  // ended by the end of the process, if it is not waited for
+        do { end.yield(.success(try await work())) } catch { end.yield(.failure(error)) }
+      }
+      for await result in ends { return try result?.get() }
+      return nil
     }
 
     var wasAsked: Bool { demands.withLock { $0.wasAsked } }
@@ -61,6 +77,16 @@
           await self.worker.stop(grace: grace)
           try? await Task.sleep(for: .milliseconds(50))
         }
+      }
+      Task { [weak self] in  // ended by the end of this
+        try? await Task.sleep(for: grace)
+        let pause = Duration.milliseconds(100)
+        var rest = Self.goodBye
+        while rest > .zero, let self {
+          try? await Task.sleep(for: pause)
+          rest = self.handler?.hasCommands ?? false ? Self.goodBye : rest - pause
+        }
+        self?.onLate.withLock { $0 }()
       }
     }
 

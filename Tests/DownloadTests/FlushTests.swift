@@ -117,15 +117,7 @@
           verb == "get"
           ? ["get", "-o", folder.path("new"), server.url("/a.bin")]
           : ["send", "POST", server.url("/a.bin"), "-d", "@\(folder.path("body"))"]
-        var environment = ProcessInfo.processInfo.environment
-        environment["DURABLE_STORE"] = stores.path("jobs.sqlite")
-        let traced = stores.path("trace")
-        let process = try ChildProcess(
-          try #require(Trace.program), Trace.options + ["-o", traced, URL.built("durable").path] + words,
-          environment: environment)
-        await process.ended()
-        #expect(process.wait() == .exited(0))
-        let trace = try Trace(of: traced)
+        let trace = try await trace(of: words)
         let new = verb == "get" ? folder.path("new") : stores.path("jobs.sqlite-outbox")
         let made = try #require(
           (trace.calls("mkdir") + trace.calls("mkdirat")).first { $0.arguments.contains("\"\(new)\"") })
@@ -136,6 +128,34 @@
           })
         let parent = (new as NSString).deletingLastPathComponent
         #expect(trace.calls("fsync", on: parent).contains { $0.begin > made.end && $0.end < used.begin })
+      }
+
+      @Test func `a body is copied to the disk, and so is the name of the copy, before its request is stored`()
+        async throws
+      {
+        try Data(count: 100_000).write(to: URL(filePath: folder.path("body")))
+        let trace = try await trace(of: ["send", "--detach", "POST", server.url("/"), "-d", "@\(folder.path("body"))"])
+        let outbox = stores.path("jobs.sqlite-outbox")
+        let named = try #require(trace.calls("rename").first { $0.arguments.contains("\"\(outbox)/") })
+        let draft = try #require(named.arguments.firstMatch(of: #/"([^"]+)"/#).map { String($0.1) })
+        #expect(trace.flushed(draft, before: named) == 100_000)
+        let kept = try #require(trace.calls("fsync", on: outbox).first { $0.begin > named.end })
+        let stored = try #require(
+          trace.calls("pwrite64", on: stores.path("jobs.sqlite-wal")).first { $0.begin > named.end })
+        #expect(kept.end < stored.begin)
+      }
+
+      /// Runs the command in a process of its own, and returns what that asked for.
+      private func trace(of words: [String]) async throws -> Trace {
+        var environment = ProcessInfo.processInfo.environment
+        environment["DURABLE_STORE"] = stores.path("jobs.sqlite")
+        let traced = stores.path("trace")
+        let process = try ChildProcess(
+          try #require(Trace.program), Trace.options + ["-o", traced, URL.built("durable").path] + words,
+          environment: environment)
+        await process.ended()
+        #expect(process.wait() == .exited(0))
+        return try Trace(of: traced)
       }
     #endif
   }

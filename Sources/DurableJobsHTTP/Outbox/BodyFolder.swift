@@ -75,7 +75,8 @@
         }
         // With its name, which the job that is stored next relies on.
         let folder = Descriptor(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
-        if folder.number >= 0 { try folder.flush(path) }
+        guard folder.number >= 0 else { throw RequestError(.disk("open the folder", path)) }
+        try folder.flush(path)
         return name
       } catch {
         unlink(target)

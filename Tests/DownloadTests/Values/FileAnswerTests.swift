@@ -44,6 +44,21 @@
       #expect(verdict(200, ["Content-Length": "1000"], resuming) == "body 0-1000")
     }
 
+    @Test func `Of two lengths under one tag the one is taken at which the other's bytes ended, but not from a cache`()
+    {
+      let known = FileVersion(total: 1000, entityTag: "\"a\"", lastModified: nil)
+      var question = FileAnswer.Question(known: known)
+      question.here = 500
+      let headers: HTTPHeaders = ["Content-Length": "500", "ETag": "\"a\""]
+      #expect(verdict(200, headers, question) == "body 0-500")
+      for name in ["Via", "Age"] {
+        let said = verdict(200, headers + [name: "1"], question)
+        #expect(said.contains("if that is right, say so with --size 500"), "with \(name): \(said)")
+      }
+      question.here = 400
+      #expect(verdict(200, headers, question).contains("--size 500"))
+    }
+
     @Test func `A body that ends with its connection is taken only where something else can tell its end`() {
       #expect(verdict(200, [:]).hasPrefix("failed: the server doesn't say where the file ends"))
       #expect(verdict(200, [:], FileAnswer.Question(size: 5)) == "body 0-?")

@@ -136,7 +136,8 @@
         try Data(count: 100_000).write(to: URL(filePath: folder.path("body")))
         let trace = try await trace(of: ["send", "--detach", "POST", server.url("/"), "-d", "@\(folder.path("body"))"])
         let outbox = stores.path("jobs.sqlite-outbox")
-        let named = try #require(trace.calls("rename").first { $0.arguments.contains("\"\(outbox)/") })
+        let renamed = ["rename", "renameat", "renameat2"].flatMap { trace.calls($0) }
+        let named = try #require(renamed.first { $0.arguments.contains("\"\(outbox)/") })
         let draft = try #require(named.arguments.firstMatch(of: #/"([^"]+)"/#).map { String($0.1) })
         #expect(trace.flushed(draft, before: named) == 100_000)
         let kept = try #require(trace.calls("fsync", on: outbox).first { $0.begin > named.end })
@@ -184,7 +185,7 @@
     }
     static let options = [
       "-f", "-y", "-s", "64", "-e",
-      "trace=openat,pwrite64,write,fsync,fdatasync,ftruncate,linkat,unlinkat,?mkdir,mkdirat",
+      "trace=openat,pwrite64,write,fsync,fdatasync,ftruncate,linkat,unlinkat,?mkdir,mkdirat,?rename,?renameat,?renameat2",
     ]
 
     static let isPossible: Bool = {

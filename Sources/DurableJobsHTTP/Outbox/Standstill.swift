@@ -51,7 +51,8 @@
     /// Runs `body`; ends it, and throws ``RequestError/Code/stalled``, when nothing has moved for too long.
     ///
     /// `taken` is how much the other end has taken of what is sent, where that is known. The system takes more of a body at
-    /// once than a slow line moves within a limit. Looked at no more often than that, the first look tells nothing.
+    /// once than a slow line moves within a limit. It is asked when time is up, and counts as movement where it differs from the
+    /// last time: so what stands still is given up after two limits at most.
     func watching<R: Sendable>(
       _ host: String, taken: @escaping @Sendable () async -> UInt64? = { nil },
       _ body: @escaping @Sendable () async throws -> R
@@ -63,12 +64,10 @@
         }
         var known: UInt64?
         while !Task.isCancelled {
-          let taken = await taken()
-          let isMoving = taken != nil && taken != known
-          known = taken
           guard let (last, limit) = state.withLock({ $0 }) else { break }
           let now = clock.uptime
-          if isMoving, limit == self.limit, now - last >= limit {
+          if limit == self.limit, now - last >= limit, let taken = await taken(), taken != known {
+            known = taken
             moved()
             continue
           }

@@ -13,7 +13,7 @@
       #"ab/cd+"ef\gh é&i"#, #"ab/cd+\"ef\\gh é&i"#, #"ab\/cd+\"ef\\gh \u00e9&i"#,
       #"ab\u002Fcd\u002b\u0022ef\u005cgh\u0020\u00E9\u0026i"#, "ab%2Fcd%2B%22ef%5Cgh%20%C3%A9%26i",
       "ab%2fcd%2b%22ef%5cgh+%c3%a9%26i", "ab/cd+\"ef\\gh \u{c3}\u{a9}&i",
-      #"ab\/cd+\"ef\\gh \u00c3\u00A9&i"#, #"ab/cd+"ef\gh &#195;&#169;&amp;i"#, #"ab/cd+"ef\gh &#xE9;&amp;i"#,
+      #"ab\/cd+\"ef\\gh \u00C3\u00A9&i"#, #"ab/cd+"ef\gh &#195;&#169;&amp;i"#, #"ab/cd+"ef\gh &#xE9;&amp;i"#,
       "ab%2Fcd%2B%22ef%5Cgh%20%C3%83%C2%A9%26i", #"ab/cd+&quot;ef\gh é&amp;i"#, #"ab/cd+&#34;ef\gh é&amp;i"#,
     ]) func `A secret is found however a server writes it`(spelling: String) {
       #expect(hidden("it is \(spelling), and no other") == "it is ***, and no other")

@@ -47,5 +47,31 @@
       #expect(error?.message == "a server took nothing and said nothing for 60 s")
       #expect(clock.uptime - began == .seconds(11 * 60))
     }
+
+    @Test func `what was taken is compared over a whole limit, whenever something of the body was read last`()
+      async throws
+    {
+      let clock = ManualClock()
+      let request = Standstill(after: .seconds(60), answerAfter: .seconds(600), clock: clock)
+      let taken = Lock<UInt64>(0)
+      let began = clock.uptime
+      await #expect(throws: RequestError.self) {
+        try await request.watching("a server", taken: { taken.withLock { $0 } }) {
+          // The last piece is read a second after the first.
+          while !clock.timers.contains(.seconds(60)) { await Task.yield() }
+          clock.advance(by: .seconds(1))
+          request.moved()
+          while !Task.isCancelled {
+            if let next = clock.timers.min() {
+              if next > .seconds(30) { taken.withLock { if $0 < 10 { $0 += 1 } } }
+              clock.advance(by: next)
+            }
+            await Task.yield()
+          }
+          try Task.checkCancellation()
+        }
+      }
+      #expect(clock.uptime - began >= .seconds(600))
+    }
   }
 #endif

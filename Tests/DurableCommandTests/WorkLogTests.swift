@@ -41,18 +41,10 @@
         kill(worker.process, SIGCONT)
         let next = try await durable.add("--", "true")
         try await worker.says("ended", next)
+        kill(worker.process, SIGTERM)
+        await worker.ends()
         #expect(await worker.results(id) == ["returned"])
         #expect(await worker.results(next) == ["succeeded"])
-      }
-    }
-
-    @Test("a line of a megabyte is followed by others")
-    func longLine() async throws {
-      let word = String(repeating: "x", count: 120_000)
-      let id = try await durable.shell(#"w=\#(word); $DURABLE add -- true $w $w $w $w $w $w $w $w $w $w"#).line
-      _ = try await durable.work { [durable] worker in
-        try await worker.says("ended", try #require(Int(id)))
-        try await worker.says("ended", try await durable.add("--", "true"))
       }
     }
 

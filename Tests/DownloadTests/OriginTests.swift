@@ -34,6 +34,14 @@
       #expect(folder.names == ["a.bin"])
     }
 
+    @Test func `a file is known by its tag, though its server does not tell how long it is`() async throws {
+      server.serve("/a.bin", .file(content).framed(.chunked))
+      #expect(try await fetch().file?.wasThere == false)
+      let again = try await fetch()
+      #expect(again.file?.wasThere == true, "\(again.lastError)")
+      #expect(try folder.holds(content, as: "a.bin"))
+    }
+
     @Test func `under the name that its server gives, it is known too`() async throws {
       server.serve("/a.bin", .file(content).with("Content-Disposition", "attachment; filename=b.bin"))
       #expect(try await fetch().file?.wasThere == false)

@@ -8,9 +8,11 @@
     private let letters: [[[UInt8]]]
     /// So many of them tell that what is cut off there may be the secret. In base64 the first one alone is in any text.
     private let fewest: Int
+    /// What may stand between them: base64 is written in lines.
+    private let breaks: [[UInt8]]
 
     init(_ secret: Data) {
-      fewest = 0
+      (fewest, breaks) = (0, [])
       letters =
         String(validating: secret, as: UTF8.self).map { $0.unicodeScalars.map(Self.spellings) }
         ?? secret.map { [[$0], $0.escape, $0.escape.map(\.lowercase)] + Self.spellings(of: [Unicode.Scalar($0)]) }
@@ -20,6 +22,7 @@
     /// bits of other bytes, too, those may be any.
     init(inBase64 secret: Data, after before: Int) {
       fewest = 4
+      breaks = ["\r\n", "\n", #"\r\n"#, #"\n"#].map { Array($0.utf8) }
       var bits = [Bool?](repeating: nil, count: 8 * before % 6)
       for byte in secret { bits += (0..<8).map { byte << $0 & 0x80 != 0 } }
       letters = stride(from: 0, to: bits.count, by: 6).map { start in
@@ -45,6 +48,11 @@
       var mayBeCut = false
       for (index, letter) in letters.enumerated() {
         var next: [Int] = []
+        if index > 0 {
+          places += places.flatMap { place in
+            breaks.filter { text[place...].starts(with: $0) }.map { place + $0.count }
+          }
+        }
         for place in places {
           for spelling in letter {
             let count = min(spelling.count, text.count - place)

@@ -75,6 +75,14 @@
       #expect(redaction("it is \(escaped(encoded)).") == escaped(expected))
     }
 
+    @Test(arguments: ["\n", "\r\n", #"\n"#])
+    func `A secret is found in base64 that is written in lines`(lineBreak: String) {
+      let secret = String(repeating: "tok3n/", count: 12)
+      let encoded = Array(Data("x: \(secret)".utf8).base64EncodedString())
+      let lines = stride(from: 0, to: encoded.count, by: 20).map { String(encoded[$0..<min($0 + 20, encoded.count)]) }
+      #expect(Redaction([Data(secret.utf8)])(lines.joined(separator: lineBreak)) == "eDog***")
+    }
+
     @Test func `A password is found in what a server has encoded of its user`() {
       let credentials = HTTPURL.Credentials(user: Array("bob".utf8), password: Array("s3cret".utf8))
       for text in ["bob:s3cret", "user=bob, password=s3cret", "Authorization: \(credentials.basic)"] {

@@ -39,7 +39,9 @@
     func isBrought(
       _ name: FileName, _ file: FileStatus, by download: Download, as user: String?, _ version: FileVersion
     ) -> Bool {
-      guard version.total ?? file.size == file.size, let origin = FileOrigin(download, by: user, version, file) else { return false }
+      guard version.total ?? file.size == file.size, let origin = FileOrigin(download, by: user, version, file) else {
+        return false
+      }
       return (try? open(name.description, O_RDONLY))?.origin == origin
     }
   }

@@ -48,7 +48,7 @@
 
     /// Includes the groups that they lead. A stray that another of them started is asked by that.
     func send(_ signal: Int32) {
-      let living = living
+      let living = living.filter(\.isKnown)
       let numbers = Set(living.map(\.number))
       for stray in living {
         if signal != SIGKILL, let entry = ProcessEntry(stray.number), numbers.contains(entry.parent) { continue }
@@ -63,13 +63,15 @@
     /// Nil if the system does not show it, such as a process of another user.
     let start: UInt64?
 
-    /// A process that can't be examined is assumed to be it: waiting in vain is better than a twin. One that is shown is another
-    /// than one that was not, or is found anew as what it is now.
+    /// A process that can't be examined is assumed to be it: waiting in vain is better than a twin.
     var lives: Bool {
       guard ProcessEntry.isSomeone(number) else { return false }
-      guard let entry = ProcessEntry(number) else { return ProcessEntry.isSomeone(number) }
+      guard let start, let entry = ProcessEntry(number) else { return ProcessEntry.isSomeone(number) }
       return entry.start == start && !entry.hasEnded
     }
+
+    /// Of one that was not shown and is now, nothing tells that it is it: it may be a stranger's, and gets no signal.
+    var isKnown: Bool { start != nil || ProcessEntry(number) == nil }
   }
 
   extension Stray {

@@ -123,7 +123,7 @@
     func status() async throws {
       _ = try await durable.add("--", "echo", "one")
       _ = try await durable.add("--", "echo", "\u{1b}[2Jtwo\nlines")
-      let text = try await durable("status").text.replacing(/for \d+ s +/, with: "TIME  ")
+      let text = try await durable("status").text.replacing(/\d+ s old +/, with: "TIME  ")
       #expect(text == "1  ready  TIME  echo one\n2  ready  TIME  echo $'\\x1b[2Jtwo\\nlines'\n2 ready\n")
       let first = try await durable("status", "--limit", "1").text.split(separator: "\n")
       #expect(first.count == 3)

@@ -190,9 +190,12 @@
       #expect(FileManager.default.contents(atPath: lock.path)?.count == whole.count)
     }
 
-    @Test func `a number that was a hidden stray's and is a process now that is shown is another's`() {
-      #expect(!Stray(number: getpid(), start: nil).lives)
-      #expect(Stray(number: 1, start: nil).lives == (ProcessEntry(1) == nil))
+    @Test func `a number that was a hidden stray's and is shown now keeps the lock, and gets no signal`() throws {
+      let stray = Stray(number: getpid(), start: nil)
+      #expect(stray.lives)
+      #expect(!stray.isKnown)
+      #expect(Stray(number: getpid(), start: try #require(ProcessEntry(getpid())).start).isKnown)
+      #expect(Stray(number: 1, start: nil).isKnown == (ProcessEntry(1) == nil))
     }
 
     @Test func `the time in which others are ended is none of a command's own`() async throws {

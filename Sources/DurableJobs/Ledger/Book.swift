@@ -27,7 +27,7 @@ struct Book {
 
   // What happened to jobs since ``follow()`` last looked.
   var ended: [JobID] = []
-  /// They ran, and will run again.
+  /// They ran or were suspended, and will run again.
   var returned: [JobID] = []
   /// Jobs that had ended, and were reopened.
   var reopened: [JobID] = []
@@ -250,7 +250,7 @@ struct Book {
   /// Their parents and the heads must have been requested.
   mutating func passSeatsOn() {
     for id in seatless.sorted() {
-      guard let row = self[id], row.seat == false, row.waits == 1, let lane = row.lane?.name,
+      guard let row = self[id], row.seat == false, row.waits == 1, let lane = row.lane?.name, brokenEdge(of: id) == nil,
         takeSeat(in: lane, of: (parentsOf[id] ?? []).map(\.parent))
       else { continue }
       lanes.passed(lane)

@@ -5,14 +5,15 @@
 /// load, however wide it is. A suspended job is skipped once it is resumed, so that no retry makes it run before.
 extension Book {
   mutating func follow() throws {
+    try reopenDescendants()
     try judgeReturned()
-    try reopen()
     while !ended.isEmpty {
       let level = ended.filter { self[$0]?.hasChildren ?? false }
       ended = []
       try load(Needs(childrenOf: level))
       tellChildren(of: level)
     }
+    try placeReopened()
     try giveSeats()
     try load(Needs(lanes: lanes(of: paced)))
     pace()
@@ -34,7 +35,7 @@ extension Book {
     var order: [JobID] = []
     var news: [JobID: (ends: Int, broken: Edge?)] = [:]
     for parent in level {
-      guard let state = self[parent]?.course.end else { continue }
+      guard let state = self[parent]?.course.end, state.isFinished else { continue }
       for edge in children(of: parent) {
         if news[edge.child] == nil { order.append(edge.child) }
         news[edge.child, default: (0, nil)].ends += 1
@@ -66,9 +67,8 @@ extension Book {
 
   // MARK: Reopened jobs
 
-  /// Reopens skipped descendants; then computes again what each job waits for.
-  private mutating func reopen() throws {
-    try reopenDescendants()
+  /// Computes again what reopened jobs and their dependents wait for, once all ends are told.
+  private mutating func placeReopened() throws {
     guard !touched.isEmpty else { return }
     defer { touched = [] }
     let entering = touched.filter {
@@ -89,11 +89,12 @@ extension Book {
     for id in Set(dependent).union(entering).sorted() {
       let waits = liveParents(of: id) + (self[id]?.seat == false ? 1 : 0)
       if waits != self[id]?.waits { change(id) { $0.after.waits = waits } }
+      if waits == 1, self[id]?.seat == false { seatless.append(id) }
     }
   }
 
-  /// Reopens, level by level, the jobs that were skipped because of reopened ones. One that has another need that can't
-  /// be met is skipped because of that from then on, and so is what depends on it.
+  /// Reopens, level by level, the skipped jobs below reopened ones of which no need is broken any more. One that has
+  /// another such need is skipped because of that from then on, and so is what depends on it.
   mutating func reopenDescendants() throws {
     var level = reopened
     let now = date

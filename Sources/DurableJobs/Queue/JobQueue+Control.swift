@@ -166,6 +166,7 @@ extension JobStore {
       changed += report.changed
       refused += report.refused.map(\.job)
     }
+    let filter = change == .retry ? filter && !.state(.succeeded) : filter
     let order = change.keepsFromRunning ? JobQuery.Order.newestFirst : .oldestFirst
     var after: JobID?
     repeat {

@@ -210,7 +210,13 @@
       var isThere = false
       func last(_ isCommitted: Bool, _ connection: Connection) throws -> Bool {
         guard isCommitted else { return false }
+        let isPooled = engine.configuration.isPooled
+        if isPooled {
+          connection.send("BEGIN")
+          connection.send(Connection.settingsSQL, [.bool(true)])
+        }
         connection.send(Self.confirmSQL)
+        if isPooled { connection.send("COMMIT") }
         try connection.sync()
         return true
       }

@@ -55,7 +55,7 @@
     /// New jobs that will need ids before they are stored.
     var expectedIDs = 0
     var ids: [JobID] = []
-    private var lockedNames = 0
+    private var lockedNames: Set<String> = []
 
     /// What the server tells of this transaction, once it has begun.
     private(set) var head: Head?
@@ -307,11 +307,13 @@
     static let shareStripesSQL = locking("pg_advisory_xact_lock_shared", stripe)
     static let lockStripesSQL = locking("pg_advisory_xact_lock", stripe)
 
-    /// A name may have no row that could be locked yet.
+    /// A name may have no row that could be locked yet. One is locked once, but in a caller's transaction, which may have
+    /// let go of it by a savepoint.
     func lock(_ names: [String], _ space: NameSpace) {
-      let values: [Value] = [.texts(names), .int(context.lockSeed &+ space.rawValue)]
-      lockedNames += names.count
-      guard lockedNames <= Self.mostNames else { return connection.send(Self.lockStripesSQL, values) }
+      let new = names.filter { lockedNames.insert("\(space.rawValue) \($0)").inserted || isCallers }
+      guard !new.isEmpty else { return }
+      let values: [Value] = [.texts(new), .int(context.lockSeed &+ space.rawValue)]
+      guard lockedNames.count <= Self.mostNames else { return connection.send(Self.lockStripesSQL, values) }
       connection.send(Self.shareStripesSQL, values)
       connection.send(Self.lockNamesSQL, values)
     }

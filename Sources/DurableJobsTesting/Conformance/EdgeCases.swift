@@ -301,6 +301,34 @@ extension StoreConformance {
       try await trial.change(.resume, child)
       try await trial.start(child)
     },
+    Case("One that is resumed by the call that reopens what it needs waits for that, and others for it") { subject in
+      let trial = try await Trial(subject)
+      let root = try await trial.add(.attempts(1))
+      let middle = try await trial.add(after: [.job(root)])
+      let held = try await trial.add(after: [.job(middle)])
+      let last = try await trial.add(after: [.job(held)])
+      try await trial.change(.suspend(reason: nil), held)
+      try await trial.end(try await trial.start(root), .failed(message: "f"), as: .failed)
+      try same(try await trial.states([middle, held, last]), [.skipped, .suspended, .blocked], "after the failure")
+      _ = try await trial.store.change(.retry, where: .ids([root, held]), after: nil, limit: 10)
+      let all = [root, middle, held, last]
+      try same(try await trial.states(all), [.ready, .blocked, .blocked, .blocked], "after the retry")
+      for id in all { try await trial.end(try await trial.start(id), .succeeded(output: nil), as: .succeeded) }
+    },
+    Case("One that waits for two ends waits for the one that is reopened as the other is skipped") { subject in
+      let trial = try await Trial(subject)
+      let (root, other) = (try await trial.add(.attempts(1)), try await trial.add(.attempts(1)))
+      let held = try await trial.add(after: [.job(other)])
+      let last = try await trial.add(after: [JobEdge(.job(held), .ended), JobEdge(.job(root), .ended)])
+      try await trial.change(.suspend(reason: nil), held)
+      for id in [root, other] {
+        try await trial.end(try await trial.start(id), .failed(message: "f"), as: .failed)
+      }
+      _ = try await trial.store.change(.retry, where: .ids([root, held]), after: nil, limit: 10)
+      try same(try await trial.states([root, held, last]), [.ready, .skipped, .blocked], "after the retry")
+      try await trial.end(try await trial.start(root), .succeeded(output: nil), as: .succeeded)
+      try await trial.start(last)
+    },
     Case("A retry of several takes along what they need of each other, in any order of their ids") { subject in
       let trial = try await Trial(subject)
       let first = try await trial.add(JobTerms(maxAttempts: 1))

@@ -99,10 +99,10 @@ extension Placement {
         return true
       }
       guard !needed.isEmpty else { continue }
-      let dependents = dependents(onKey: key, children)
+      let dependents = dependents(onKey: key, children).sorted()
       for job in needed.sorted() {
         guard let line = line(of: job),
-          let waiter = dependents.sorted().first(where: { isAhead($0, of: job, in: line) })
+          let waiter = dependents.first(where: { isAhead($0, of: job, in: line) })
         else { continue }
         let name = if case .known(let id) = waiter { "job \(id)" } else { "another job of this call" }
         throw JobError(

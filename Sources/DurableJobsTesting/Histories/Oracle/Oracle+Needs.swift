@@ -231,7 +231,7 @@ extension Oracle {
     for (lane, inside) in seats where wrong != .failedHeadKeepsItsCatchOut {
       for head in inside.sorted() where index(of: head).map({ jobs[$0].standing == .failed }) ?? false {
         let next = line[lane]?.sorted().first { id in
-          !waitsForOthers(id)
+          !waitsForOthers(id) && index(of: id).map { brokenNeed(of: jobs[$0]) == nil } ?? false
             && needs[id]?.contains { $0.parent == head || isSkipped($0.parent, because: head) } ?? false
         }
         guard let next else { continue }

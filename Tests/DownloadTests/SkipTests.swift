@@ -83,6 +83,26 @@
       #expect((later.file?.wasThere == true) == skips, "it was there when this was asked for: \(later.lastError)")
     }
 
+    @Test func `a file that another URL brought to where this one's was is not this one's by its size and its time`()
+      async throws
+    {
+      let time = "Thu, 01 Jan 1970 00:00:01 GMT"
+      server.serve("/v1/a.bin", .file(content, lastModified: time))
+      server.serve("/v2/a.bin", .file(changed, lastModified: time))
+      func download(_ path: String) throws -> Download {
+        try setting.download(server.url(path), keepsServerTime: true)
+      }
+      #expect(try await setting.fetch(download("/v1/a.bin")).state == .succeeded)
+      try FileManager.default.moveItem(
+        atPath: setting.folder.path("a.bin"), toPath: setting.folder.path("kept.bin"))
+      #expect(try await setting.fetch(download("/v2/a.bin")).state == .succeeded)
+      try await setting.jobs.advance(by: .seconds(3600))
+      let again = try await setting.fetch(download("/v1/a.bin"))
+      #expect(again.state == .failed)
+      #expect(again.lastError.contains("was brought by a download of another URL"), "\(again.lastError)")
+      #expect(try setting.folder.holds(changed, as: "a.bin"))
+    }
+
     @Test func `a file of another URL is not this one's by a size and a time that are the same`() async throws {
       let time = "Thu, 01 Jan 1970 00:00:01 GMT"
       server.serve("/v1/a.bin", .file(content, lastModified: time))

@@ -29,7 +29,9 @@
       let replaces = try await replaces(name, folder)
       let mayBe = mayBeServers(status, isReplaced: replaces) && folder.isBelieved(status)
       if mayBe, !replaces, let (file, job) = try await recorded(path),
-        file.size == status.size, file.modified == status.modified
+        file.size == status.size, file.modified == status.modified,
+        // Another download may have brought one like it since.
+        try await !cameEver(name, status, folder)
       {
         // Left by a process that died between storing the success and this.
         folder.drop(self.name.mark(for: url, job))

@@ -241,7 +241,7 @@
 
   extension PartRecord {
     /// Whether that file has the bytes of this record; an empty one may be any file.
-    fileprivate func isOf(_ file: Descriptor, _ status: FileStatus, _ path: String) throws -> Bool {
+    func isOf(_ file: Descriptor, _ status: FileStatus, _ path: String) throws -> Bool {
       if status.size == 0 { return true }
       // Flushed bytes do not disappear by themselves: something shorter was written over them.
       guard status.size >= flushed else { return false }

@@ -42,6 +42,7 @@
       if let replacing, let there, !there.isAs(replacing) { return nil }
       guard try folder.rename(part.name.part, to: final.description, replacing: replacing != nil && there != nil)
       else { return nil }
+      state.withLock { $0.isNamed = true }
       if let permissions { fchmod(files.bytes.number, mode_t(permissions)) }
       try folder.flush()
       discardOther()
@@ -137,7 +138,10 @@
         let status = folder.status(of: whole.name),
         status.isRegular, status.size == whole.size, status.modified == whole.modified, folder.isOurs(status),
         // Bytes that only have the part's name never got the file's.
-        folder.status(of: name.part).map({ $0.inode == status.inode }) ?? true
+        folder.status(of: name.part).map({ $0.inode == status.inode }) ?? true,
+        // Another file may have its size and its time, and its place by now.
+        let bytes = try? folder.open(whole.name, O_RDONLY),
+        try record.isOf(bytes, status, folder.path(of: whole.name))
       else { return nil }
       guard let file = try confirmed(whole.name, status, in: folder, download) else { return nil }
       // Between getting its name and losing the old one, it has two.

@@ -17,6 +17,8 @@
       var aside: Part?
       /// The state of the file when its checksum was computed.
       var summed: FileStatus?
+      /// Whether the bytes have the file's name, and are nobody's to discard.
+      var isNamed = false
       /// Whether the server sent the file from its first byte although some of it was here.
       var wasBegunAnew = false
 
@@ -163,6 +165,8 @@
     func giveWay() -> PartRecord.Shortage? {
       guard !isInMemory, comesAnew else { return nil }
       return state.withLock { state in
+        // It is the file by now.
+        if state.isNamed { return nil }
         let part = state.part
         let shortage = PartRecord.Shortage(room: part.length, rounds: (part.record.shortage?.rounds ?? 0) + 1)
         do {

@@ -133,8 +133,9 @@
       @Test func `a body is copied to the disk, and so is the name of the copy, before its request is stored`()
         async throws
       {
+        server.serve("/a.bin", .file(Content(10_000)))
         try Data(count: 100_000).write(to: URL(filePath: folder.path("body")))
-        let trace = try await trace(of: ["send", "--detach", "POST", server.url("/"), "-d", "@\(folder.path("body"))"])
+        let trace = try await trace(of: ["send", "POST", server.url("/a.bin"), "-d", "@\(folder.path("body"))"])
         let outbox = stores.path("jobs.sqlite-outbox")
         let renamed = ["rename", "renameat", "renameat2"].flatMap { trace.calls($0) }
         let named = try #require(renamed.first { $0.arguments.contains("\"\(outbox)/") })

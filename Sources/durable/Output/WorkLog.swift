@@ -10,6 +10,8 @@
     let json: Bool
     /// Ends that the store has not taken yet.
     private let unstored = Lock<[JobID: End]>([:])
+    /// How jobs are that this worker lost while they ran: their ends are still to come, and no store takes them.
+    private let lost = Lock<[JobID: String]>([:])
     private let failed = Lock(false)
     private let diary = Lock(DownloadDiary())
     private let requests = Lock(RequestDiary())
@@ -58,9 +60,9 @@
       }
     }
 
-    /// To be told that the store did not take a result, as the job was another's by then, and how it is now.
+    /// To be told that the store did not take a result, or will take none, as the job is another's, and how it is now.
     func hearOfRefusal(_ id: JobID, _ state: String) {
-      if let end = takeUnstored(id) { tell(end, inVainOf: state) }
+      if let end = takeUnstored(id) { tell(end, inVainOf: state) } else { lost.withLock { $0[id] = state } }
     }
 
     private func takeUnstored(_ id: JobID) -> End? { unstored.withLock { $0.removeValue(forKey: id) } }
@@ -80,6 +82,8 @@
       let end = End(line: line, event: event)
       // Nobody has said what became of an earlier attempt here.
       if let old = takeUnstored(line.id) { tell(old, inVainOf: JobState.running.rawValue) }
+      let loss = lost.withLock { $0.removeValue(forKey: line.id) }
+      if let loss, line.storedState != nil { return tell(end, inVainOf: loss) }
       if line.storedState == nil { tell(end) } else { unstored.withLock { $0[line.id] = end } }
     }
 

@@ -28,8 +28,9 @@
     }
 
     func log(event: LogEvent) {
-      if "\(event.message)" == "result refused", let job = event.metadata?["job"].flatMap({ JobID("\($0)") }) {
-        onRefusal?(job, event.metadata?["state"].map { "\($0)" } ?? "")
+      let isRefusal = ["result refused", "claim lost; its handler is cancelled"].contains("\(event.message)")
+      if isRefusal, let job = event.metadata?["job"].flatMap({ JobID("\($0)") }) {
+        onRefusal?(job, event.metadata?["state"].map { "\($0)" } ?? "another worker's, or has ended")
       }
       let reason = event.metadata?["reason"].map { ": \($0)" } ?? ""
       if "\(event.message)" == "job suspended", let job = event.metadata?["job"] {

@@ -67,16 +67,19 @@ package final class EngineThread: TaskExecutor, @unchecked Sendable {
   }
 
   private final class Timer: JobTimer {
+    /// In a type of its own: a function that is lent to generic code comes back in one more wrapper each time.
+    private struct Action { let run: @Sendable () -> Void }
+
     let due: Duration
-    private let action: Lock<(@Sendable () -> Void)?>
+    private let action: Lock<Action?>
 
     init(due: Duration, action: @escaping @Sendable () -> Void) {
       self.due = due
-      self.action = Lock(action)
+      self.action = Lock(Action(run: action))
     }
 
     var isCancelled: Bool { action.withLock { $0 == nil } }
     func cancel() { action.withLock { $0 = nil } }
-    func fire() { action.exchange(nil)?() }
+    func fire() { action.exchange(nil)?.run() }
   }
 }

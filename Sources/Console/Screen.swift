@@ -61,7 +61,14 @@
     private static let endsWithTerminal = Lock(false)
 
     /// Whether who writes waits for a slow reader no longer than ``patience``. By default it waits as long as it takes.
-    package static let stopsWaiting = Lock<(@Sendable () -> Bool)?>(nil)
+    package static let stopsWaiting = Lock<Question?>(nil)
+
+    /// A type of its own, since it is asked for with each line: a function that is lent to generic code comes back in one
+    /// more wrapper each time.
+    package struct Question: Sendable {
+      let ask: @Sendable () -> Bool
+      package init(_ ask: @escaping @Sendable () -> Bool) { self.ask = ask }
+    }
 
     private static let patience = Duration.seconds(1)
 
@@ -75,7 +82,7 @@
 
     package func write(_ data: Data) {
       var rest = data[...]
-      let stopsWaiting = Self.stopsWaiting.withLock { $0 }
+      let stopsWaiting = Self.stopsWaiting.withLock { $0 }?.ask
       if stopsWaiting != nil, Self.abandoned.withLock({ $0.contains(descriptor) }) { return }
       let target = stopsWaiting == nil ? descriptor : withoutWaiting
       while !rest.isEmpty {

@@ -27,4 +27,17 @@ import Testing
       bell.ring()
     }
   }
+
+  @Test func `a timer that is far ahead through many looks costs no more than one that is not`() async {
+    let clock = SystemClock()
+    let timer = clock.schedule(after: .seconds(1_000_000)) {}
+    // Each is a look at all timers.
+    for _ in 0..<100_000 {
+      await withCheckedContinuation { continuation in
+        _ = clock.schedule(at: .zero) { continuation.resume() }
+      }
+    }
+    // Wrapped anew by each look, its action took more stack to be let go of than a thread has.
+    timer.cancel()
+  }
 }

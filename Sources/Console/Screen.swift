@@ -61,14 +61,7 @@
     private static let endsWithTerminal = Lock(false)
 
     /// Whether who writes waits for a slow reader no longer than ``patience``. By default it waits as long as it takes.
-    package static let stopsWaiting = Lock<Question?>(nil)
-
-    /// A type of its own, since it is asked for with each line: a function that is lent to generic code comes back in one
-    /// more wrapper each time.
-    package struct Question: Sendable {
-      let ask: @Sendable () -> Bool
-      package init(_ ask: @escaping @Sendable () -> Bool) { self.ask = ask }
-    }
+    package static let stopsWaiting = Lock<(@Sendable () -> Bool)?>(nil)
 
     private static let patience = Duration.seconds(1)
 
@@ -82,7 +75,7 @@
 
     package func write(_ data: Data) {
       var rest = data[...]
-      let stopsWaiting = Self.stopsWaiting.withLock { $0 }?.ask
+      let stopsWaiting = Self.stopsWaiting.value
       if stopsWaiting != nil, Self.abandoned.withLock({ $0.contains(descriptor) }) { return }
       let target = stopsWaiting == nil ? descriptor : withoutWaiting
       while !rest.isEmpty {
@@ -106,7 +99,7 @@
           let reason = errno
           guard descriptor == STDOUT_FILENO else { return }
           let isGone = reason == EPIPE || reason == EIO && isTerminal && Self.endsWithTerminal.withLock { $0 }
-          isGone ? Self.onClosed.withLock { $0 }() : lose(reason)
+          isGone ? Self.onClosed.value() : lose(reason)
           return
         }
         rest = rest.dropFirst(count)

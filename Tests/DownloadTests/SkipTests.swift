@@ -83,40 +83,41 @@
       #expect((later.file?.wasThere == true) == skips, "it was there when this was asked for: \(later.lastError)")
     }
 
-    @Test func `a file that another URL brought to where this one's was is not this one's by its size and its time`()
-      async throws
-    {
+    /// Of two URLs, whose files have one name, one size and one time.
+    private func twins() throws -> (Download, Download) {
       let time = "Thu, 01 Jan 1970 00:00:01 GMT"
       server.serve("/v1/a.bin", .file(content, lastModified: time))
       server.serve("/v2/a.bin", .file(changed, lastModified: time))
       func download(_ path: String) throws -> Download {
         try setting.download(server.url(path), keepsServerTime: true)
       }
-      #expect(try await setting.fetch(download("/v1/a.bin")).state == .succeeded)
+      return (try download("/v1/a.bin"), try download("/v2/a.bin"))
+    }
+
+    @Test func `a file that another URL brought to where this one's was is not this one's by its size and its time`()
+      async throws
+    {
+      let (first, second) = try twins()
+      #expect(try await setting.fetch(first).state == .succeeded)
       try FileManager.default.moveItem(
         atPath: setting.folder.path("a.bin"), toPath: setting.folder.path("kept.bin"))
-      #expect(try await setting.fetch(download("/v2/a.bin")).state == .succeeded)
+      #expect(try await setting.fetch(second).state == .succeeded)
       try await setting.jobs.advance(by: .seconds(3600))
-      let again = try await setting.fetch(download("/v1/a.bin"))
+      let again = try await setting.fetch(first)
       #expect(again.state == .failed)
       #expect(again.lastError.contains("was brought by a download of another URL"), "\(again.lastError)")
       #expect(try setting.folder.holds(changed, as: "a.bin"))
     }
 
     @Test func `a file of another URL is not this one's by a size and a time that are the same`() async throws {
-      let time = "Thu, 01 Jan 1970 00:00:01 GMT"
-      server.serve("/v1/a.bin", .file(content, lastModified: time))
-      server.serve("/v2/a.bin", .file(changed, lastModified: time))
-      func download(_ path: String) throws -> Download {
-        try setting.download(server.url(path), keepsServerTime: true)
-      }
-      #expect(try await setting.fetch(download("/v1/a.bin")).state == .succeeded)
+      let (first, second) = try twins()
+      #expect(try await setting.fetch(first).state == .succeeded)
       try await setting.jobs.advance(by: .seconds(3600))
-      let other = try await setting.fetch(download("/v2/a.bin"))
+      let other = try await setting.fetch(second)
       #expect(other.state == .failed)
       #expect(other.lastError.contains("was brought by a download of another URL"), "\(other.lastError)")
       #expect(try setting.folder.holds(content, as: "a.bin"))
-      #expect(try await setting.fetch(download("/v1/a.bin")).file?.wasThere == true)
+      #expect(try await setting.fetch(first).file?.wasThere == true)
     }
 
     @Test func `where it may be replaced, one of the server's size and time is, unless it is to be skipped`()

@@ -352,9 +352,10 @@ struct Book {
   mutating func skip(_ id: JobID, because edge: Edge) -> Bool {
     let parent = edge.isNever ? nil : self[edge.parent]
     let need = parent.map { BrokenNeed($0.course, of: $0.id, kind: $0.kind) } ?? BrokenNeed(removed: edge.parent)
-    guard var course = self[id]?.course else { return false }
+    guard let old = self[id]?.course else { return false }
+    var course = old
     course.skip(because: need.reason, cause: need.job, isAfterFailure: need.isAfterFailure)
-    guard course != self[id]?.course else { return false }
+    guard course != old else { return false }
     change(id) { $0.after.course = course }
     return true
   }

@@ -67,19 +67,16 @@ package final class EngineThread: TaskExecutor, @unchecked Sendable {
   }
 
   private final class Timer: JobTimer {
-    /// In a type of its own: a function that is lent to generic code comes back in one more wrapper each time.
-    private struct Action { let run: @Sendable () -> Void }
-
     let due: Duration
-    private let action: Lock<Action?>
+    private let action: Lock<(@Sendable () -> Void)?>
 
     init(due: Duration, action: @escaping @Sendable () -> Void) {
       self.due = due
-      self.action = Lock(Action(run: action))
+      self.action = Lock(action)
     }
 
-    var isCancelled: Bool { action.withLock { $0 == nil } }
-    func cancel() { action.withLock { $0 = nil } }
-    func fire() { action.exchange(nil)?.run() }
+    var isCancelled: Bool { action.value == nil }
+    func cancel() { _ = action.exchange(nil) }
+    func fire() { action.exchange(nil)?() }
   }
 }

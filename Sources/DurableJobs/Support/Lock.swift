@@ -11,6 +11,14 @@ package final class Lock<State>: @unchecked Sendable {
 
   package init(_ state: State) { self.state = state }
 
+  /// What is there now. To look at a function, use this: ``withLock(_:)`` puts back what it lends, and a function comes
+  /// back from its caller in one more wrapper each time.
+  package var value: State {
+    lock.lock()
+    defer { lock.unlock() }
+    return state
+  }
+
   package func withLock<R>(_ body: (inout State) throws -> R) rethrows -> R {
     lock.lock()
     defer { lock.unlock() }

@@ -26,6 +26,6 @@
       ends.end()
     }
 
-    private func tell() { onDeath.withLock { $0 }() }
+    private func tell() { onDeath.value() }
   }
 #endif

@@ -37,7 +37,7 @@
       let interruption = await Interruption(worker, handler)
       // As a command is ended that writes to a pipe which nobody reads.
       Screen.onClosed.withLock { $0 = { interruption.stop(grace: .zero) } }
-      Screen.stopsWaiting.withLock { $0 = Screen.Question { interruption.wasAsked } }
+      Screen.stopsWaiting.withLock { $0 = { interruption.wasAsked } }
       let follower = LogFollower(
         store: store, id: id, attempt: nil, json: json, place: { runPlace.withLock { $0 } },
         isUnwanted: { interruption.wasAsked })

@@ -86,7 +86,7 @@
           try? await Task.sleep(for: pause)
           rest = self.handler?.hasCommands ?? false ? Self.goodBye : rest - pause
         }
-        self?.onLate.withLock { $0 }()
+        self?.onLate.value()
       }
     }
 

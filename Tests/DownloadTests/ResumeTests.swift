@@ -154,6 +154,7 @@
       server.serve("/a.bin", .file(large).holding(after: 1_000_000), .file(large))
       let setting = setting
       async let job = setting.fetch(setting.download(server.url("/a.bin")))
+      await server.held("/a.bin")
       try await setting.received(1_000_000)
       #expect(truncate(setting.folder.path("a.bin.part"), length) == 0)
       server.release()

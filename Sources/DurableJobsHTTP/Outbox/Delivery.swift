@@ -24,10 +24,10 @@
     let onProgress: @Sendable (Int64, Int64) -> Void
     /// Whether an attempt before this one may have arrived.
     let wasSentBefore: @Sendable () async -> Bool
+    /// Set when it is sent once more within this one: the first may have arrived.
+    let wasRepeated: Lock<Bool>
     /// Over which the request went last.
     private let connection = Lock<(any Channel)?>(nil)
-    /// It was sent once more within this one.
-    private let wasRepeated = Lock(false)
 
     /// The server does not do what was asked.
     enum Refusal: Error {

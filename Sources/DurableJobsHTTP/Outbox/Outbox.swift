@@ -48,8 +48,8 @@
     private let left: UntilStored<Leftover>
     private let subscription: StoreSignals.Subscription
     private let nextSweep = Lock(Duration.zero)
-    /// Jobs that were stopped while they may have been at a server, and have not been sent again here.
-    private let stopped = Lock<Set<JobID>>([])
+    /// Jobs that were stopped, or reached nobody, after they may have arrived, and have not been sent again here.
+    private let unanswered = Lock<Set<JobID>>([])
 
     /// `secret` is asked for the value of a secret each time a request that names it is sent. Its values are put into
     /// headers and nowhere else: they are neither stored nor told. Where it returns nil the request is suspended; where it
@@ -79,8 +79,11 @@
       hosts = Hosts(seats: nil, clock: store.clock)
       let bodies = BodyFolder(of: store)
       self.bodies = bodies
-      left = UntilStored { leftover, state in
-        if state.isFinished { leftover.record.map(bodies.remove) }
+      left = UntilStored { [unanswered] leftover, state in
+        if state.isFinished {
+          leftover.record.map(bodies.remove)
+          _ = unanswered.withLock { $0.remove(leftover.job) }
+        }
         if state == .succeeded { leftover.copy.map(bodies.remove) }
       }
       subscription = store.signals.listen { [left] in left.hear($0) }
@@ -117,19 +120,25 @@
     private func run(_ request: SendRequest, _ context: JobContext) async throws -> HTTPAnswer {
       let attempt = SendAttempt(request: request, context: context, onEvent: onEvent)
       attempt.tell(.began)
+      let wasRepeated = Lock(false)
       var record: SendRecord?
       do {
         let url = try HTTPURL(checking: request.url)
         try hosts.checkPause(of: url)
         record = try SendRecord(of: request, by: context.id, storedAt: context.createdAt, in: bodies)
-        let answer = try await answer(to: request, at: url, attempt, record)
-        left.add(Leftover(record: record?.name, copy: await ownCopy(of: request)), of: context.id)
+        let answer = try await answer(to: request, at: url, attempt, record, wasRepeated)
+        left.add(
+          Leftover(job: context.id, record: record?.name, copy: await ownCopy(of: request)), of: context.id)
         attempt.tell(.succeeded(answer))
         return answer
       } catch {
-        if let record {
-          if record.wasSent || Self.mayHaveArrived(error) {
-            left.add(Leftover(record: record.name), of: context.id)
+        // The first sending may have arrived, however the second one went.
+        if wasRepeated.withLock({ $0 }) || Self.mayHaveArrived(error) {
+          _ = unanswered.withLock { $0.insert(context.id) }
+          left.add(Leftover(job: context.id, record: record?.name), of: context.id)
+        } else if let record {
+          if record.wasSent {
+            left.add(Leftover(job: context.id, record: record.name), of: context.id)
           } else {
             record.remove(from: bodies)
           }
@@ -139,10 +148,11 @@
     }
 
     private func answer(
-      to request: SendRequest, at url: HTTPURL, _ attempt: SendAttempt, _ record: SendRecord?
+      to request: SendRequest, at url: HTTPURL, _ attempt: SendAttempt, _ record: SendRecord?,
+      _ wasRepeated: Lock<Bool>
     ) async throws -> HTTPAnswer {
       if let answer = record?.answer { return answer }
-      let answer = try await delivery(of: request, to: url, attempt, record).answer()
+      let answer = try await delivery(of: request, to: url, attempt, record, wasRepeated).answer()
       record?.note(answer)
       return answer
     }
@@ -155,8 +165,9 @@
       return others.isEmpty ? copy : nil
     }
 
-    /// By names.
+    /// Of an attempt of a job, by names.
     private struct Leftover {
+      let job: JobID
       var record: String?
       /// Of its body.
       var copy: String?
@@ -185,14 +196,15 @@
     // MARK: Before it is sent
 
     private func delivery(
-      of request: SendRequest, to url: HTTPURL, _ attempt: SendAttempt, _ record: SendRecord?
+      of request: SendRequest, to url: HTTPURL, _ attempt: SendAttempt, _ record: SendRecord?,
+      _ wasRepeated: Lock<Bool>
     ) async throws -> Delivery {
       if let copy = request.body.copy, bodies.isElsewhere(copy) {
         throw Undelivered.isElsewhere(
           "its body is not on this machine, which would have it as \(bodies.path(of: copy)); a worker on the machine that has "
             + "it sends it. If none has, cancel the job")
       }
-      let isKnown = stopped.withLock { $0.remove(attempt.context.id) != nil } || record?.wasSent == true
+      let isKnown = unanswered.withLock { $0.remove(attempt.context.id) != nil } || record?.wasSent == true
       var headers = request.headers
       var secrets = request.url.secretFields
       do {
@@ -215,7 +227,8 @@
           secrets: secrets, clients: clients, proxies: proxies, hosts: hosts,
           standstill: Standstill(after: stallTimeout, answerAfter: answerTimeout, clock: store.clock),
           bodyPath: request.body.fileInPlace ?? request.body.copy.map(bodies.path(of:)),
-          onProgress: attempt.sent, wasSentBefore: { await self.wasSent(attempt, isKnown: isKnown) })
+          onProgress: attempt.sent, wasSentBefore: { await self.wasSent(attempt, isKnown: isKnown) },
+          wasRepeated: wasRepeated)
       } catch let error as DownloadError where error.code != .noRoom {
         throw Undelivered.held(error.message)
       }
@@ -274,7 +287,6 @@
       case let error as DownloadError where error.isUnreached: return await offline(RequestError(error), attempt)
       case let error as DownloadError: return again(RequestError(error), attempt)
       default:
-        _ = stopped.withLock { $0.insert(attempt.context.id) }
         attempt.tell(.stopped)
         return error
       }

@@ -421,6 +421,25 @@
       #expect(server.requests.count == 3)
     }
 
+    @Test func `what met the end of a kept connection may have arrived, though the next one was refused`() async throws
+    {
+      server.serve("/a", .page(200), .silence, .page(404))
+      _ = try await setting.send(SendRequest(.delete, try server.at("/a")))
+      let id = try await setting.jobs.queue.enqueue(SendRequest(.delete, try server.at("/a"))).id
+      async let drained = setting.jobs.drain()
+      await server.held("/a")
+      try await server.stopListening()
+      server.closeConnections()
+      _ = try await drained
+      #expect(try await setting.job(id).attempt == 0, "it waits for a network")
+      try await server.listenAgain()
+      try await setting.jobs.advance(by: .seconds(60))
+      let job = try await setting.job(id)
+      #expect(job.state == .failed)
+      #expect(job.lastError.contains("an earlier sending"), "\(job.lastError)")
+      #expect(server.requests.count == 3)
+    }
+
     @Test(arguments: [404, 410], [true, false])
     func `what is not there to be deleted may have been deleted by an answer that was lost`(status: Int, isLost: Bool)
       async throws

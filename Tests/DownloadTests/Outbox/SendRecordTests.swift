@@ -102,6 +102,28 @@
       #expect(records.isEmpty)
     }
 
+    @Test func `what met the end of a kept connection may have arrived, and the next process knows`() async throws {
+      server.serve("/orders", .page(200), .silence, .page(409), .page(200))
+      let first = try await queue.enqueue(try post(key: "k-0"))
+      let second = Lock<JobID?>(nil)
+      try await run(worker()) { [server, queue] in
+        _ = try await first.value
+        let id = try await queue.enqueue(try post()).id
+        second.withLock { $0 = id }
+        await server.held("/orders")
+        try await server.stopListening()
+        server.closeConnections()
+        _ = try await queue.store.firstAfterEachSignal { try await queue.counts()[.scheduled] == 1 ? true : nil }
+      }
+      let id = try #require(second.withLock { $0 })
+      #expect(records == ["\(id).sent"])
+      try await server.listenAgain()
+      try await worker().runUntilIdle()
+      #expect(try await queue.job(id).state == .succeeded)
+      #expect(server.requests.count == 4)
+      #expect(records.isEmpty)
+    }
+
     @Test func `what came to no secure connection has not been sent`() async throws {
       let secure = try await LyingServer(certificate: SecureTests.certificate)
       let id = try await queue.enqueue(

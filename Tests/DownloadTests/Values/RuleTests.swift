@@ -205,6 +205,13 @@
       #expect(!isThere(100, 1000, wasJustModified: true))
     }
 
+    @Test(arguments: [(1_767_225_599_999_999_999, 1_767_225_599), (-1, -1), (-1_000_000_000, -1)] as [(Int64, Double)])
+    func `The last nanosecond of a second is that second's`(modified: Int64, second: TimeInterval) {
+      let told = ServerFile(
+        FileVersion(total: 100), modified: Date(timeIntervalSince1970: second), wasJustModified: false)
+      #expect(told.isThere(size: 100, modified: modified, skipsExisting: false))
+    }
+
     @Test func `Where what is there is to be skipped, it may be younger, and only what is told counts`() {
       #expect(isThere(100, 1000, skipsExisting: true))
       #expect(isThere(100, 1, skipsExisting: true))

@@ -60,6 +60,7 @@
     private let store: any JobStore
     private let limits: Limits
     private let hosts: Hosts
+    private let promises = RoomPromises()
     private let speed: SpeedLimit?
     private let clients: Clients
     private let proxies: Proxies
@@ -147,7 +148,7 @@
         },
         cameEver: { [store] in
           try await OtherDownloads(store: store).broughtEver($0, $1, in: $2, besides: download)
-        }, stoodAtFirst: attempt.first, remark: { attempt.tell(.remarked($0)) }, store: store.path)
+        }, stoodAtFirst: attempt.first, remark: { attempt.tell(.remarked($0)) }, promises: promises, store: store.path)
     }
 
     private func seat(_ download: Download) async throws -> Hosts.Seat {
@@ -209,14 +210,15 @@
           .kind(Download.self) && .key(named.identity) && .state(.succeeded), detail: [.payload, .output],
           order: .newestFirst, limit: 20)
         let known = try await store.jobs(query).compactMap { job -> (DownloadedFile, KnownJob)? in
-          guard let other = Download(of: job), other.asks(as: download), let output = job.output,
+          guard let other = Download(of: job), other.asks(as: download),
+            !other.acceptsUnknownLength || download.acceptsUnknownLength, let output = job.output,
             let file = try? JSONDecoder().decode(DownloadedFile.self, from: output), file.path == path,
-            file.user == user
+            // One that was found there may have been accepted for less than this one asks for.
+            !file.wasThere, file.user == user
           else { return nil }
           return (file, KnownJob(job.id, of: other))
         }
-        // A download that brought the file takes precedence over those that found it there.
-        if let found = known.first(where: { !$0.0.wasThere }) ?? known.first { return found }
+        if let found = known.first { return found }
       }
       return nil
     }

@@ -22,10 +22,11 @@
   extension HTTPHeader {
     /// Throws ``DownloadError/Code/invalidDownload`` for what could not be sent as a header, or would inject another.
     func validate() throws {
-      let legal = name.prefix(while: \.isOfHTTPToken)
-      guard !name.isEmpty, legal.count == name.count else {
-        // The value may have been given as the name by mistake.
-        throw DownloadError(.invalidDownload, "'\(legal)…' can't be the name of a header; as in: Accept: text/plain")
+      guard !name.isEmpty, name.allSatisfy(\.isOfHTTPToken) else {
+        // The value may have been given as the name by mistake, and be secret.
+        throw DownloadError(
+          .invalidDownload,
+          "the name of a header is letters, digits and '-', with the colon right behind it; as in: Accept: text/plain")
       }
       guard value.isHeaderValue else {
         throw DownloadError(.invalidDownload, "the value of the header \(name) has control characters in it")

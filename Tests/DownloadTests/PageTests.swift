@@ -51,6 +51,18 @@
       #expect(setting.folder.size("get.part") == 5_000_000)
     }
 
+    @Test(arguments: ["install.sh", "data.json", "a.woff2"])
+    func `text for programs may be declared a page, and is none where it does not begin as one`(name: String)
+      async throws
+    {
+      let text = LyingAnswer.file(Content("echo hello"), etag: nil).with("Content-Type", "text/html")
+      server.serve("/\(name)", .page(200, "<!doctype html><html>Please log in."), text)
+      let job = try await setting.fetch(setting.download(server.url("/\(name)")))
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.failures.count == 1 && job.lastError.contains("web page"), "\(job.failures)")
+      #expect(try setting.folder.text(name) == "echo hello")
+    }
+
     @Test(arguments: gates) func `a page is no file of that name: another attempt finds it`(gate: LyingAnswer)
       async throws
     {

@@ -114,6 +114,24 @@
       #expect(server.requests.count == 21, "the first brought it further")
     }
 
+    @Test(arguments: [LyingAnswer.etag, nil], [false, true])
+    func `a part that came for somebody else is gone on from only by a tag, or to a checksum`(
+      etag: String?, hasChecksum: Bool
+    ) async throws {
+      let answer = LyingAnswer.file(content, etag: etag)
+      server.serve("/a.bin", answer.breaking(after: 300_000), .page(403), answer)
+      func download(_ user: String) throws -> Download {
+        try setting.download(
+          server.url("/a.bin"), sha256: hasChecksum ? content.sha256 : nil, headers: [.init("X-User", user)])
+      }
+      #expect(try await setting.fetch(download("kim"), from: server).state == .failed)
+      #expect(setting.folder.size("a.bin.part") == 300_000)
+      #expect(try await setting.fetch(download("lee")).state == .succeeded)
+      let goesOn = etag != nil || hasChecksum
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000, goesOn ? 300_000 : nil])
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
     @Test func `with no entity tag the condition is the time of the last change`() async throws {
       let requests = try await fetch(
         .file(content, etag: nil).breaking(after: 300_000), .file(content, etag: nil))

@@ -145,6 +145,29 @@
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"))
+    func `of two files that fit alone one comes, and the other doesn't begin to fill the disk`() async throws {
+      let disk = try SmallDisk(in: folder, megabytes: 16)
+      let file = Content(9_000_000)
+      let (a, b) = (LyingAnswer.file(file).holding(after: 1_000_000), LyingAnswer.file(file))
+      let setting = try Setting(in: folder, concurrency: 2)
+      server.serve("/a.bin", a)
+      server.serve("/b.bin", b)
+      try await setting.jobs.queue.enqueue(setting.download(server.url("/a.bin")))
+      async let drained: Void = { _ = try await setting.jobs.drain() }()
+      await server.held("/a.bin")
+      try await setting.jobs.queue.enqueue(setting.download(server.url("/b.bin")))
+      try await setting.soon { !setting.waits.isEmpty }
+      #expect(setting.waits[0].contains(" to downloads that run"), "\(setting.waits)")
+      #expect(folder.size("b.bin.part") ?? 0 == 0)
+      server.release()
+      try await drained
+      #expect(try folder.holds(file, as: "a.bin"))
+      try disk.grow(to: 64)
+      try await setting.jobs.advance(by: .seconds(30))
+      #expect(try folder.holds(file, as: "b.bin"))
+    }
+
+    @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"))
     func `a file that may have no end fills the disk three times, each time with more room, and fails then`()
       async throws
     {
@@ -189,9 +212,9 @@
   final class SmallDisk {
     private let path: String
 
-    init(in folder: TestFolder, megabytes: Int) throws {
+    init(in folder: TestFolder, megabytes: Int, files: Int = 0) throws {
       path = folder.url.path
-      guard Self.run("mount", "-t", "tmpfs", "-o", "size=\(megabytes)m", "none", path) else {
+      guard Self.run("mount", "-t", "tmpfs", "-o", "size=\(megabytes)m,nr_inodes=\(files)", "none", path) else {
         throw CancellationError()
       }
     }

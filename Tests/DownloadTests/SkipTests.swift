@@ -63,6 +63,27 @@
       #expect(setting.folder.size("a.bin") == size)
     }
 
+    @Test func `what was skipped once was never compared, and is not taken for the file where that is asked for`()
+      async throws
+    {
+      try put(later: 10)
+      #expect(try await fetch(skipsExisting: true).file?.wasThere == true)
+      let job = try await fetch(skipsExisting: false)
+      #expect(job.state == .failed)
+      #expect(setting.errors.map(\.code) == [.fileExists])
+    }
+
+    @Test func `a file whose end nobody told is no file for who doesn't accept that`() async throws {
+      server.serve("/a.bin", .file(content, etag: nil, lastModified: nil).framed(.close))
+      func fetch(acceptsUnknownLength: Bool) async throws -> JobSnapshot {
+        try await setting.fetch(
+          setting.download(server.url("/a.bin"), acceptsUnknownLength: acceptsUnknownLength))
+      }
+      #expect(try await fetch(acceptsUnknownLength: true).state == .succeeded)
+      #expect(try await fetch(acceptsUnknownLength: true).file?.wasThere == true)
+      #expect(try await fetch(acceptsUnknownLength: false).state == .failed)
+    }
+
     @Test(arguments: [true, false])
     func `a file that a download of another URL brought since this one was asked for is not its own`(
       skips: Bool

@@ -11,6 +11,8 @@
     /// When it last got other bytes, another name or another owner, likewise.
     let changed: Int64
     let inode: UInt64
+    /// Of its file system.
+    let device: UInt64
     let links: Int
     let owner: UInt32
     let group: UInt32
@@ -34,6 +36,7 @@
       self.modified = Int64(modified.tv_sec) &* 1_000_000_000 &+ Int64(modified.tv_nsec)
       self.changed = Int64(changed.tv_sec) &* 1_000_000_000 &+ Int64(changed.tv_nsec)
       inode = UInt64(status.st_ino)
+      device = UInt64(truncatingIfNeeded: status.st_dev)
       links = Int(status.st_nlink)
       owner = status.st_uid
       group = status.st_gid

@@ -9,6 +9,8 @@
     let path: String
     private let descriptor: Descriptor
     private let owner: UInt32
+    /// The number of its file system, while that is mounted.
+    let device: UInt64
     /// Whether everyone may write to it.
     private let isPublic: Bool
     private let flushFile: @Sendable (Descriptor, _ path: String) throws -> Void
@@ -35,6 +37,7 @@
       }
       descriptor = Descriptor(number)
       let status = try FileStatus(of: descriptor, path)
+      device = status.device
       owner = status.owner
       isPublic = status.isWritableByAll
     }

@@ -28,11 +28,13 @@
 
     /// Takes over an existing part. Throws ``PartFile/Taken`` also for a part of another URL unless it must have the
     /// same checksum.
-    init(_ name: FileName, in folder: Folder, url: String, sha256: String?, permissions: Int?) throws {
+    init(
+      _ name: FileName, in folder: Folder, url: String, sha256: String?, asker: String? = nil, permissions: Int?
+    ) throws {
       self.name = name
       self.folder = folder
       self.permissions = permissions
-      record = PartRecord(url: url, sha256: sha256)
+      record = PartRecord(url: url, sha256: sha256, asker: asker)
       guard folder.status(of: name.record) != nil || folder.status(of: name.part) != nil else { return }
       let file = try hold()
       let text = try file.read(recordPath)
@@ -48,7 +50,7 @@
         record = old
         try take(file, bytes, status)
         try change {
-          $0.move(to: url)
+          $0.move(to: url, for: asker)
           $0.sha256 = sha256 ?? $0.sha256
         }
         try cut(to: record.trusted(status.size))
@@ -200,7 +202,7 @@
     mutating func startOver(highest: Int64) throws {
       try change {
         let shortage = $0.shortage
-        $0 = PartRecord(url: $0.url, sha256: $0.sha256, inode: $0.inode)
+        $0 = PartRecord(url: $0.url, sha256: $0.sha256, asker: $0.asker, inode: $0.inode)
         $0.shortage = shortage
         $0.highest = highest
       }

@@ -43,14 +43,20 @@
     }
 
     /// Takes over what is there; of two versions, the longer one. Throws ``Taken``.
-    init(_ name: FileName, mark: String, in folder: Folder, url: String, sha256: String?, permissions: Int?) throws {
+    init(
+      _ name: FileName, mark: String, in folder: Folder, url: String, sha256: String?, asker: String? = nil,
+      permissions: Int?
+    ) throws {
       self.folder = folder
       self.mark = mark
       self.permissions = permissions
       hasChecksum = sha256 != nil
-      var state = State(part: try Part(name, in: folder, url: url, sha256: sha256, permissions: permissions))
+      func part(_ name: FileName) throws -> Part {
+        try Part(name, in: folder, url: url, sha256: sha256, asker: asker, permissions: permissions)
+      }
+      var state = State(part: try part(name))
       do {
-        state.aside = try Part(name.new, in: folder, url: url, sha256: sha256, permissions: permissions)
+        state.aside = try part(name.new)
       } catch Taken.isHeld(let other?) where other != url {
       } catch Taken.isForeign {
       } catch let error as DownloadError where error.code == .fileExists {

@@ -11,6 +11,8 @@
     var url: String
     /// The checksum that the file must have: bytes from other URLs with the same requirement are then acceptable.
     var sha256: String?
+    /// As whom its server was asked: ``FileRequest/asker``.
+    var asker: String?
     var version = FileVersion()
     /// The name that the server gave the file, and its time.
     var name: String?
@@ -50,12 +52,13 @@
     }
 
     private enum CodingKeys: String, CodingKey {
-      case url, sha256, version, name, modified, isDecoded, takesRanges, highest, inode, whole, shortage
+      case url, sha256, asker, version, name, modified, isDecoded, takesRanges, highest, inode, whole, shortage
     }
 
-    init(url: String, sha256: String? = nil, inode: UInt64? = nil) {
+    init(url: String, sha256: String? = nil, asker: String? = nil, inode: UInt64? = nil) {
       self.url = url
       self.sha256 = sha256
+      self.asker = asker
       self.inode = inode
     }
 
@@ -96,10 +99,11 @@
     /// A line that records how much is flushed.
     var flushLine: Data { Data("\(flushed)\(tail.map { " " + $0 } ?? "")\n".utf8) }
 
-    /// For another URL, the file's version there is unknown, though the bytes may be the same.
-    mutating func move(to url: String) {
-      guard self.url != url else { return }
-      self.url = url
+    /// For another URL, the file's version there is unknown, though the bytes may be the same. Likewise for who asks as
+    /// somebody else: a strong tag names one file, whoever asks, and a date does not. RFC 9110, section 8.8.1.
+    mutating func move(to url: String, for asker: String?) {
+      defer { (self.url, self.asker) = (url, asker) }
+      guard self.url != url || self.asker != asker && !version.hasStrongTag else { return }
       version = FileVersion(total: version.total)
       (name, modified, takesRanges, whole) = (nil, nil, nil, nil)
     }

@@ -85,7 +85,7 @@
     }
 
     /// Deletes copies that no job of the store will send any more, that are old enough to have been stored at `uptime`, and
-    /// that nobody is making; and what is noted of jobs that have ended.
+    /// that nobody is making; and what is noted of jobs that have succeeded, or are gone.
     func sweep(_ store: any JobStore, at uptime: Duration) async throws {
       // Stores that are in no file share a folder, which goes with the process.
       guard isBesideStore else { return }
@@ -97,7 +97,7 @@
       for name in left where isLeft(name, at: uptime) { remove(name) }
       for name in records {
         let job = SendRecord.job(name)!
-        if try await store.jobs(JobQuery(.id(job) && .unfinished, limit: 1)).isEmpty { remove(name) }
+        if try await store.jobs(JobQuery(.id(job) && !.state(.succeeded), limit: 1)).isEmpty { remove(name) }
       }
     }
 

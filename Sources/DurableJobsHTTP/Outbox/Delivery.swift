@@ -141,9 +141,10 @@
       return sent
     }
 
-    /// Headers without which a body may mean something else.
+    /// Headers without which a body may mean something else, and by which a server knows a sending again.
     private static let ofBody: Set<String> = [
-      "content-type", "content-encoding", "content-language", "content-location", "content-disposition",
+      "idempotency-key", "content-type", "content-encoding", "content-language", "content-location",
+      "content-disposition",
       "content-range",
       "content-md5", "content-digest", "digest", "repr-digest",
     ]

@@ -8,6 +8,7 @@
     let file: Descriptor
     let path: String
     let length: Int64
+    private let status: FileStatus
     private let threads: DiskThreads
     /// Told how many bytes of it have gone, and of how many.
     let onProgress: @Sendable (Int64, Int64) -> Void
@@ -19,12 +20,11 @@
       self.path = path
       threads = DiskThreads.of(file: path)
       self.onProgress = onProgress
-      var status = stat()
-      guard fstat(file.number, &status) == 0 else { throw Self.failure(path) }
-      guard status.st_mode & S_IFMT == S_IFREG else {
-        throw RequestError(.unusableBody, "can't send \(path): it is no file")
-      }
-      length = Int64(status.st_size)
+      var found = stat()
+      guard fstat(file.number, &found) == 0 else { throw Self.failure(path) }
+      status = FileStatus(found)
+      guard status.isRegular else { throw RequestError(.unusableBody, "can't send \(path): it is no file") }
+      length = status.size
     }
 
     struct AsyncIterator: AsyncIteratorProtocol {
@@ -57,6 +57,12 @@
           guard errno != EINTR else { continue }
           throw Self.failure(path)
         }
+      }
+      // Before its last bytes go: what arrives whole is of one version. What was only added to it is for another request.
+      if offset + Int64(buffer.readableBytes) >= length, let now = try? FileStatus(of: file, path),
+        now.size <= length, !now.isAs(status)
+      {
+        throw RequestError(.connection, "\(path) was changed while it was sent, which begins anew")
       }
       return buffer
     }

@@ -80,9 +80,12 @@
       let bodies = BodyFolder(of: store)
       self.bodies = bodies
       left = UntilStored { [unanswered] leftover, state in
-        if state.isFinished {
+        // One that ended otherwise may be sent again yet, by a retry.
+        if state == .succeeded {
           leftover.record.map(bodies.remove)
           _ = unanswered.withLock { $0.remove(leftover.job) }
+        } else if state.isFinished {
+          leftover.record.map { SendRecord.giveRoomBack($0, in: bodies) }
         }
         if state == .succeeded { leftover.copy.map(bodies.remove) }
       }

@@ -24,29 +24,56 @@
     /// Nil where one can't be made, and for a store that is in no file. Throws ``RequestError/Code/shortage`` where there is no
     /// room for it: the store would not hear of the answer either.
     init?(of request: SendRequest, by job: JobID, storedAt date: Date, in bodies: BodyFolder) throws {
-      guard bodies.isBesideStore, bodies.make() else { return nil }
+      guard bodies.isBesideStore else { return nil }
+      guard bodies.make() else {
+        try Self.checkShortage(bodies.path)
+        return nil
+      }
       let identity =
         "\(job) \(date.milliseconds) \(request.method.rawValue) \(request.url) \(request.idempotencyKey ?? "")"
       head = Data("\(SHA256.hash(data: Data(identity.utf8)).hexadecimal)\n".utf8)
       name = "\(job)\(Self.ending)"
       path = bodies.path(of: name)
       file = Descriptor(open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600))
-      guard file.number >= 0, let text = try? file.read(path) else { return nil }
+      guard file.number >= 0 else {
+        try Self.checkShortage(path)
+        return nil
+      }
+      guard let text = try? file.read(path) else { return nil }
       wasSent = text.starts(with: head)
       answer = wasSent ? Self.answer(text.dropFirst(head.count)) : nil
-      guard !wasSent else {
-        // For the attempt before this, should it wake up yet: the record is no longer its own.
-        if answer == nil { try? write(head + Data("\n".utf8)) }
-        return
-      }
+      guard answer == nil else { return }
       do {
+        if wasSent {
+          // For the attempt before this, should it wake up yet: the record is no longer its own.
+          try write(head + Data("\n".utf8) + Data(count: Self.room))
+          return
+        }
         try file.cut(to: 0, path)
         try write(head + Data(count: Self.room))
+      } catch  where wasSent {
+        // What is known of the sending before stays.
       } catch {
         bodies.remove(name)
         guard (error as? DownloadError)?.isOfFullDisk == true else { return nil }
-        throw RequestError(.shortage, "no room to note what will be answered: \(error)")
+        throw Self.shortage("\(error)")
       }
+    }
+
+    private static func shortage(_ why: String) -> RequestError {
+      RequestError(.shortage, "no room to note what will be answered: \(why)")
+    }
+
+    /// Throws where what `errno` says passes.
+    private static func checkShortage(_ path: String) throws {
+      let number = errno
+      guard SystemLack.isOfRoom(number) || SystemLack.isOfOpenFiles(number) else { return }
+      throw shortage("can't write to \(path): \(SystemError.words(number))")
+    }
+
+    /// Of a job that has ended otherwise than by an answer, only what says that it may have arrived is kept.
+    static func giveRoomBack(_ name: String, in bodies: BodyFolder) {
+      truncate(bodies.path(of: name), off_t(2 * 32 + 1))  // the head
     }
 
     /// Of the job whose record has that name.

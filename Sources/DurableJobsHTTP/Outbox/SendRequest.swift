@@ -98,6 +98,7 @@
       } catch let error as DownloadError {
         throw refuse(error.message)
       }
+      if let type = body.type, !type.isHeaderValue { throw refuse("the type of the body has control characters in it") }
       for header in headers where !SecretNames.areWhole(in: header.value) {
         throw refuse(
           "the header \(header.name) names a secret in a way that can't be read; write {secret:NAME}, with "

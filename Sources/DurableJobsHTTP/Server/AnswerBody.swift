@@ -44,7 +44,9 @@
         isUnpacked = await body.look(GzipBeginning.isOther) ?? true
       }
       if question.decodes || encoding == nil {
-        guard question.hasPart || contentType.isEmpty else { return }
+        guard question.hasPart || contentType.isEmpty || isPage && Self.isSourceText(named: question.name) else {
+          return
+        }
         beginsAsPage = await body.look(Self.isPage) ?? false
       } else if encoding == "gzip", isPackedByItself(question) {
         isPackedTwice = await body.look(GzipBeginning.isPackedTwice) ?? false

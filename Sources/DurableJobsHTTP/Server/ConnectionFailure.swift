@@ -30,11 +30,15 @@
         .unreached("can't connect to \(host): \(reason(error))")
       case let error as HTTPClientError where connectTimeouts.contains(error):
         .unreached("can't connect to \(host): no answer")
+      case let error as HTTPClientError where error == .invalidProxyResponse:
+        .unreached("\(host) let no connection through")
+      case _ where String(reflecting: type(of: error)).hasPrefix("NIOSOCKS."):
+        .unreached("\(host) let no connection through: \(reason(error))")
       case let error as HTTPClientError where error == .getConnectionFromPoolTimeout:
         DownloadError(.noRoom, "\(host) takes no more requests at once for now")
       case let error as HTTPClientError:
         DownloadError(.connection, "the connection to \(host) broke: \(error.shortDescription)")
-      case let error as NIOSSLError where sslErrorsOfData.contains(error):
+      case let error as NIOSSLError where mayFollowData(error):
         DownloadError(.connection, "the secure connection to \(host) broke: \(error)")
       case let error as NIOSSLError: handshake("\(error)", host)
       case let error as NIOSSLExtraError: handshake(error.description, host)
@@ -61,10 +65,13 @@
       .connectTimeout, .tlsHandshakeTimeout, .httpProxyHandshakeTimeout, .socksHandshakeTimeout,
     ]
 
-    /// Those that may come after a handshake, too.
-    private static let sslErrorsOfData: [NIOSSLError] = [
-      .uncleanShutdown, .writeDuringTLSShutdown, .readInInvalidTLSState,
-    ]
+    /// Whether it may come after a handshake, too.
+    private static func mayFollowData(_ error: NIOSSLError) -> Bool {
+      switch error {
+      case .uncleanShutdown, .writeDuringTLSShutdown, .readInInvalidTLSState, .shutdownFailed: true
+      default: false
+      }
+    }
 
     private static func isShortage(_ error: any Error) -> Bool {
       (error as? IOError).map { SystemLack.isOfOpenFiles($0.errnoCode) } ?? false

@@ -111,6 +111,11 @@
       // The length of an encoded body says nothing about the file.
       var total: Int64?
       if case .after(let bytes) = end, !question.decodes { total = bytes }
+      // A range that is told to be all of it tells where that ends, too.
+      if let told = wholeRange?.total, encoding == nil {
+        guard total ?? told == told else { return .askForAll(because: "the server tells two lengths of the file") }
+        total = told
+      }
       if isInPlaceOfFile(question, total: encoding == nil ? total : nil) {
         return .failedForNow(isPage ? .page : .message(contentType), retryAfter: nil)
       }
@@ -193,19 +198,22 @@
 
     /// A range that nobody asked for is all of the file.
     private var isWhole: Bool {
-      guard let range = ContentRange(headers.first(name: "Content-Range")), contentType != "multipart/byteranges" else {
-        return false
+      guard let range = wholeRange, contentType != "multipart/byteranges" else { return false }
+      if case .after(let bytes) = end { return bytes == range.total }
+      return true
+    }
+
+    /// The range, if it is one of all bytes.
+    private var wholeRange: ContentRange? {
+      ContentRange(headers.first(name: "Content-Range")).flatMap { range in
+        range.first == 0 && range.last >= 0 && range.last == range.total.map { $0 - 1 } ? range : nil
       }
-      if case .after(let bytes) = end, bytes != range.total { return false }
-      return range.first == 0 && range.last == range.total.map { $0 - 1 }
     }
 
     /// It has a range, which does not belong in an answer with a whole file, and which nothing says to be all of it.
     private var isOnlyPart: Bool {
-      guard let range = ContentRange(headers.first(name: "Content-Range")), range.last >= range.first else {
-        return false
-      }
-      return range.first > 0 || range.last != range.total.map { $0 - 1 }
+      guard let range = ContentRange(headers.first(name: "Content-Range")) else { return false }
+      return range.last >= range.first && wholeRange == nil
     }
 
     /// RFC 9110, section 15.3.7.

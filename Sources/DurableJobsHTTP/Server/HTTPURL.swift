@@ -67,6 +67,8 @@
 
     /// Where a redirect leads (RFC 3986, section 5.2), without credentials. Nil if that is not such a URL.
     func following(_ location: String) -> HTTPURL? {
+      // What could not be read of it, as over HTTP/2, nobody may guess.
+      guard !location.unicodeScalars.contains("\u{fffd}") else { return nil }
       var next = resolving(location)
       next?.credentials = nil
       return next

@@ -17,7 +17,11 @@
     /// ``init(path:)``.
     static func read(_ path: String, home: String? = nil) throws -> Netrc? {
       let home = home ?? ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
-      if path == home + "/.netrc", access(path, F_OK) != 0, errno == ENOENT { return nil }
+      if path == URL(fileURLWithPath: home + "/.netrc").standardizedFileURL.path, access(path, F_OK) != 0,
+        errno == ENOENT
+      {
+        return nil
+      }
       return try Netrc(path: path)
     }
 

@@ -31,7 +31,7 @@
 
     func checkRoom(_ part: PartFile, until total: Int64?) throws {
       guard let total, total > part.length else { return }
-      while let room = part.folder.room, room.free - room.reserve < total - part.length {
+      while let (room, others) = promises.make(part, total) {
         guard total <= room.all else {
           throw Setback.final(
             DownloadError(
@@ -42,7 +42,8 @@
         guard !part.discardOther() else { continue }
         throw Setback.heldUp(
           by:
-            "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(room.free) are free, of which \(room.reserve) are left to others",
+            "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(room.free) are free, of which "
+            + "\(room.reserve) are left to others\(others > 0 ? ", and \(others) to downloads that run" : "")",
           for: .seconds(10))
       }
     }

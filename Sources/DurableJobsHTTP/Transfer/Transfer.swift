@@ -22,6 +22,8 @@
     let stoodAtFirst: @Sendable (StandingFile) async throws -> StandingFile
     /// Reports what the file lacks although it was requested, or that its server was not asked.
     let remark: @Sendable (String) -> Void
+    /// Of all downloads that run here.
+    let promises: RoomPromises
     let url: String
     /// The given name, or the one from the URL.
     let name: FileName
@@ -43,7 +45,7 @@
       cameSince: @escaping @Sendable (FileName, FileStatus, Folder) async throws -> Bool,
       cameEver: @escaping @Sendable (FileName, FileStatus, Folder) async throws -> Bool,
       stoodAtFirst: @escaping @Sendable (StandingFile) async throws -> StandingFile,
-      remark: @escaping @Sendable (String) -> Void, store: String?
+      remark: @escaping @Sendable (String) -> Void, promises: RoomPromises, store: String?
     ) throws {
       self.job = job
       self.download = download
@@ -56,6 +58,7 @@
       self.cameEver = cameEver
       self.stoodAtFirst = stoodAtFirst
       self.remark = remark
+      self.promises = promises
       self.store = store
       url = download.url.withoutCredentials
       if let wish = download.name {
@@ -118,6 +121,7 @@
       let before = try await standing(folder)
       let part = try part(in: folder, permissions: permissions(replacing: before))
       try checkShortage(part)
+      defer { promises.end(part) }
       do {
         let file = try await reception.watching(part) { try await fetch(part, before) }
         let proof = NamingProof(folder: folder, mark: mark, part: part)
@@ -162,7 +166,8 @@
     private func part(in folder: Folder, permissions: Int?) throws -> PartFile {
       func open(_ name: FileName) throws -> PartFile {
         try PartFile(
-          name, mark: mark, in: folder, url: url, sha256: download.sha256?.lowercased(), permissions: permissions)
+          name, mark: mark, in: folder, url: url, sha256: download.sha256?.lowercased(), asker: request.asker,
+          permissions: permissions)
       }
       do {
         guard [own, own.new].allSatisfy({ folder.status(of: $0.record) == nil }) else {

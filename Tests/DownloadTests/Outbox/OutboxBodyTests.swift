@@ -32,6 +32,17 @@
 
     private let content = Content(3_000_000)
 
+    @Test func `a file in its place that is changed while it is sent arrives as one version`() async throws {
+      var iterator = try FileBody(path: file.path) { _, _ in }.makeAsyncIterator()
+      _ = try await iterator.next()
+      let other = try FileHandle(forWritingTo: file)
+      try other.seek(toOffset: 2_999_999)
+      try other.write(contentsOf: Data("x".utf8))
+      try other.close()
+      let error = await #expect(throws: RequestError.self) { while try await iterator.next() != nil {} }
+      #expect(error?.message.contains("was changed while it was sent") == true, "\(String(describing: error))")
+    }
+
     @Test func `a copied file is sent as it was, and the copy goes once it has arrived`() async throws {
       server.serve("/photos", .page(500), .page(201, "thanks"))
       let body = try SendRequest.Body.file(file, type: "image/jpeg", copiedBeside: store)

@@ -440,6 +440,32 @@
       #expect(server.requests.count == 3)
     }
 
+    @Test func `a key that was given as a header goes to where the request is redirected, too`() async throws {
+      let other = try await LyingServer()
+      server.serve("/orders", .redirect(308, to: other.url("/orders")))
+      other.serve("/orders", .page(200))
+      var request = try post(key: nil)
+      request.headers = [HTTPHeader("idempotency-key", "mine"), HTTPHeader("X-Own", "stays")]
+      #expect(try await setting.send(request).state == .succeeded)
+      #expect(other.keys("/orders") == ["mine"])
+      #expect(other.requests[0]["X-Own"] == nil)
+    }
+
+    @Test func `a type of a body that would inject a header is refused`() async throws {
+      var request = try post()
+      request.body.type = "text/plain\r\nX-Other: 1"
+      await #expect(throws: RequestError.self) { try await setting.jobs.queue.enqueue(request) }
+    }
+
+    @Test func `what a proxy lets no connection to has not been sent, and waits as without a network`() async throws {
+      let setting = OutboxSetting(environment: ["https_proxy": server.url("")])
+      server.serve("a.example:443", .page(502), .page(502))
+      let job = try await setting.attempt(SendRequest(.delete, try #require(URL(string: "https://a.example/1"))))
+      #expect(job.state == .scheduled)
+      #expect(job.attempt == 0)
+      #expect(setting.waits == ["the proxy 127.0.0.1:\(server.port) let no connection through"])
+    }
+
     @Test(arguments: [404, 410], [true, false])
     func `what is not there to be deleted may have been deleted by an answer that was lost`(status: Int, isLost: Bool)
       async throws

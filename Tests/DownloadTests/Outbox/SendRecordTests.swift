@@ -124,6 +124,39 @@
       #expect(records.isEmpty)
     }
 
+    @Test func `a request that failed without an answer may have arrived, and its retry knows`() async throws {
+      server.serve("/orders", .hangUp, .hangUp, .page(409), .page(200))
+      let job = try await queue.enqueue(try post(), options: JobOptions(maxAttempts: 2))
+      try await worker().runUntilIdle()
+      #expect(try await queue.job(job.id).state == .failed)
+      #expect(records == ["\(job.id).sent"])
+      #expect(folder.size("jobs.sqlite-outbox/\(job.id).sent") ?? .max < 100, "what was for its answer is free again")
+      try await queue.retry(job.id)
+      try await worker().runUntilIdle()
+      #expect(try await queue.job(job.id).state == .succeeded)
+      #expect(server.requests.count == 4)
+      #expect(records.isEmpty)
+    }
+
+    @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"))
+    func `where no file can be made for its answer nothing is sent`() async throws {
+      let disk = try SmallDisk(in: folder, megabytes: 8, files: 5)
+      server.serve("/orders", .page(200))
+      let path = folder.path("small.sqlite")
+      let small = try SQLiteStore(path: path)
+      let id = try await JobQueue(store: small).enqueue(try post()).id
+      var fillers = 0
+      while FileManager.default.createFile(atPath: folder.path("filler-\(fillers)"), contents: nil) { fillers += 1 }
+      try await run(worker(on: small)) {
+        _ = try await small.firstAfterEachSignal {
+          try await JobQueue(store: small).job(id).progress?.message?.contains("no room to note") == true ? true : nil
+        }
+      }
+      #expect(server.requests.isEmpty)
+      await small.close()
+      withExtendedLifetime(disk) {}
+    }
+
     @Test func `what came to no secure connection has not been sent`() async throws {
       let secure = try await LyingServer(certificate: SecureTests.certificate)
       let id = try await queue.enqueue(

@@ -231,11 +231,19 @@
       ("bytes 0-99/1000", "100", "ask for all"), ("bytes 0-99/*", "100", "ask for all"),
       ("bytes 0-999/1000", "1000", "body 0-1000"),
       ("bytes */1000", "1000", "body 0-1000"), ("all of it", "1000", "body 0-1000"),
+      ("bytes 0-999/1000", "500", "ask for all"),
     ]) func `A part that comes with the status of a whole file is no whole file`(
       range: String, length: String, expected: String
     ) {
       let headers: HTTPHeaders = ["Content-Range": range, "Content-Length": length, "ETag": "\"a\""]
       for question in [resuming, FileAnswer.Question()] { #expect(verdict(200, headers, question) == expected) }
+    }
+
+    @Test func `A range of all bytes tells where the file ends, where nothing else does`() {
+      let headers: HTTPHeaders = ["Content-Range": "bytes 0-99/100", "Transfer-Encoding": "chunked"]
+      for status in [200, 206] { #expect(verdict(status, headers) == "body 0-100") }
+      #expect(
+        verdict(206, ["Content-Range": "bytes */0", "Transfer-Encoding": "chunked"]).hasPrefix("failed for now"))
     }
 
     @Test func `A whole file of a version that is known has the length that is known`() {

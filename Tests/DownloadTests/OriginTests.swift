@@ -86,11 +86,24 @@
       #expect(try folder.holds(content, as: "a.bin"))
     }
 
-    @Test func `what came with headers is none: they may be another user's`() async throws {
-      server.serve("/a.bin", .file(content))
+    @Test func `what came with headers is none by its date, which may be that of another user's file`() async throws {
+      server.serve("/a.bin", .file(content, etag: nil))
       let headers = [Download.Header("Cookie", "user=alice")]
       #expect(try await fetch(headers: headers).file?.wasThere == false)
       for headers in [headers, []] { #expect(try await fetch(headers: headers).state == .failed) }
+    }
+
+    @Test(arguments: ["", "kim:word@127.0.0.1"])
+    func `a strong tag names one file, whoever asks`(login: String) async throws {
+      server.serve("/a.bin", .file(content))
+      let setting = { try Setting(in: folder) }
+      let url = login.isEmpty ? server.url("/a.bin") : server.url("/a.bin", by: login)
+      for (token, wasThere) in [("first", false), ("second", true)] {
+        let setting = try setting()
+        let download = try setting.download(url, headers: [.init("Authorization", "Bearer \(token)")])
+        #expect(try await setting.fetch(download).file?.wasThere == wasThere)
+      }
+      #expect(server.bytesSent == content.size + 1)
     }
   }
 #endif

@@ -85,6 +85,39 @@ import Testing
     await again.close()
   }
 
+  @Test(arguments: [7200, 75 * 365 * 86400])
+  func `C42 What was stored long before its wait was set hides no step of the clock from the next process`(ahead: Int)
+    async throws
+  {
+    _ = try await store.insert(.plain(), .plain())
+    clock.stepWallClock(by: .seconds(ahead))
+    let retried = try await store.claim(.of(1)).jobs[0].token
+    let wait = ClaimSettlement(token: retried, result: .retry(.after(.seconds(600)), message: "no"))
+    _ = try await store.settle([wait], thenClaim: nil)
+    let new = try await store.insert(.plain(terms: JobTerms(start: .after(.milliseconds(200)))))[0]
+    await store.close()
+    clock.stepWallClock(by: .seconds(-ahead))
+    for _ in 1...2 {
+      let again = try folder.store(clock: clock)
+      _ = try await again.insert(.plain())
+      #expect(try await again.jobs(JobQuery(.id(retried.job))).first?.runAt == clock.now.addingTimeInterval(600))
+      #expect(try await again.jobs(JobQuery(.id(new))).first?.runAt == clock.now.addingTimeInterval(0.2))
+      #expect(try await again.numbers("SELECT epoch FROM durable_meta") == [1])
+      await again.close()
+    }
+  }
+
+  @Test func `A wait with a time beyond reason is not taken for a clock that was set back`() async throws {
+    let id = try await backOff(.seconds(600))
+    let other = try await backOff(.seconds(600))
+    try await store.execute("UPDATE durable_job SET entered_at=1<<52 WHERE id=\(other)")
+    await store.close()
+    let again = try folder.store(clock: clock)
+    _ = try await again.insert(.plain())
+    #expect(try await again.jobs(JobQuery(.id(id))).first?.runAt == clock.now.addingTimeInterval(600))
+    await again.close()
+  }
+
   @Test func `C42 A process that was not there when the clock was set back puts right what was left`() async throws {
     let id = try await backOff(.seconds(600))
     await store.close()

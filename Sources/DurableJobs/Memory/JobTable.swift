@@ -23,6 +23,14 @@ final class JobTable {
     var seat: Bool?
     var hasChildren = false
 
+    /// When its wait was set, by the clock of then.
+    var waitSetAt: Int64? { course.state == .scheduled && !course.isDated ? enteredAt : nil }
+
+    mutating func rebase(by setBack: Int64, at now: Int64) {
+      if enteredAt > now, waitSetAt != nil { enteredAt -= setBack }
+      course.rebase(by: setBack)
+    }
+
     var unique: KeyHold? { job.terms.unique.map { KeyHold($0, storedAt: createdAt) } }
     /// There is one number for all: each job is looked at anyway.
     var route: Route { Route(id: 0, queue: job.queue, kind: job.kind, requires: job.terms.requires, isPaused: false) }
@@ -66,7 +74,7 @@ final class JobTable {
   var doubts = Doubts()
   /// The time of the current transaction.
   private(set) var now: Int64 = 0
-  private var seen = SeenTime(latest: 0)
+  var seen = SeenTime(latest: 0)
   var news = LedgerNews(isHeard: true)
   /// The last counts, valid while no job has moved since: many may ask for the same at once.
   var lastCount: (filter: JobFilter, counts: JobCounts)?
@@ -98,7 +106,7 @@ final class JobTable {
     touched = []
     let setBack = seen.setBack(at: now, uptime)
     if setBack > 0 {
-      for index in records.indices { records[index].course.rebase(by: setBack) }
+      for index in records.indices { records[index].rebase(by: setBack, at: now) }
       for lane in kept.lanePaces.keys { kept.lanePaces[lane]?.rebase(by: setBack) }
       news.tell(.work)
       touched = Set(records.map(\.id))

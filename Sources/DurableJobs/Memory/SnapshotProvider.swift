@@ -78,6 +78,7 @@ extension JobTable {
       }
     }
     for job in saved.sorted(by: { $0.record.id < $1.record.id }) { take(job) }
+    seen = SeenTime(latest: records.compactMap(\.waitSetAt).max() ?? 0)
     for worker in Set(records.lazy.filter { $0.course.state == .running }.map(\.claim.worker)).sorted() {
       workers.append(WorkerRow(id: worker, worker: WorkerID("\(worker)"), leaseUntil: 0, kinds: [], queues: []))
     }

@@ -74,7 +74,8 @@ public struct JobExplanation: Hashable, Sendable {
       let isLost = worker?.standing != .alive && more.isEmpty && !waits.workers.contains { $0.standing == .alive }
       reasons = [.running(by: worker, since: job.startedAt, stopAsked: job.stopAsked)] + (isLost ? [.noWorker] : [])
     case .suspended, .blocked, .scheduled, .ready:
-      reasons = (circle.isEmpty ? [] : [.circle(circle)]) + job.kept(by: waits) + job.unserved(waits, more)
+      let kept = job.kept(by: waits)
+      reasons = (circle.isEmpty ? [] : [.circle(circle)]) + kept + job.unserved(waits, more, isKept: !kept.isEmpty)
     }
   }
 }
@@ -203,7 +204,7 @@ extension JobSnapshot {
   }
 
   /// The reasons why no worker would claim the job if nothing else kept it.
-  fileprivate func unserved(_ waits: JobWaits, _ more: [WorkerReach]) -> [JobExplanation.Reason] {
+  fileprivate func unserved(_ waits: JobWaits, _ more: [WorkerReach], isKept: Bool) -> [JobExplanation.Reason] {
     let alive = waits.workers.filter { $0.standing == .alive }
     let near = more.filter { $0.kinds.contains(kind) }
     let serving = alive.filter { $0.queues.contains(queue) && $0.kinds.contains(kind) }
@@ -231,7 +232,8 @@ extension JobSnapshot {
     func isAble(_ satisfied: Set<JobConstraint>) -> Bool { requires.isSubset(of: waits.setByHand.holding(satisfied)) }
     let able = serving.filter { isAble($0.satisfied) }
     let running = able.reduce(0) { $0 + $1.jobs.count }
-    if running == 0 || near.contains(where: { isAble($0.satisfied) }) || !limited(by: waits).isEmpty { return [] }
+    // Whether slots are free nobody knows: only what nothing else keeps seems to wait for one.
+    if isKept || running == 0 || near.contains(where: { isAble($0.satisfied) }) { return [] }
     return [.slotsTaken(running: running, workers: able.count)]
   }
 }

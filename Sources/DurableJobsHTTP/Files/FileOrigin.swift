@@ -7,14 +7,18 @@
     /// A digest: it says nothing of the URL to who reads it, and is of no file that has changed.
     let text: String
 
-    /// Nil where the server doesn't tell its versions apart, or what came may be one user's alone: but of the one whom the file
-    /// of passwords names it is that `user`'s.
+    /// Nil where the server doesn't tell its versions apart. A strong tag names one file, whoever asks for it (RFC 9110, section
+    /// 8.8.1); a date does not, so what was asked for with headers or a password may be one user's alone. Of the one whom the
+    /// file of passwords names it is that `user`'s.
     init?(_ download: Download, by user: String?, _ version: FileVersion, _ file: FileStatus) {
-      guard let validator = version.validator, download.headers.isEmpty, download.url.secretFields.isEmpty,
-        HTTPURL(download.url)?.credentials == nil
+      guard let validator = version.validator, download.url.secretFields.isEmpty,
+        version.hasStrongTag || download.headers.isEmpty && HTTPURL(download.url)?.credentials == nil
       else { return nil }
       let facts =
-        [download.url.absoluteString, validator, version.place ?? "", "\(file.size)", "\(file.modified)"]
+        [
+          download.url.absoluteString.withoutCredentials, validator, version.place ?? "", "\(file.size)",
+          "\(file.modified)",
+        ]
         + (user.map { [$0] } ?? [])
       text = SHA256.hash(data: Data(facts.joined(separator: "\n").utf8)).hexadecimal
     }

@@ -241,7 +241,8 @@
       UPDATE §meta SET epoch=epoch+1,epoch_at=$1,epoch_job=coalesce((SELECT max(id) FROM §job),0) WHERE id=1
       """
     static let rebaseSQL = """
-      UPDATE §job SET run_at=run_at-$1,rank=CASE state WHEN 3 THEN rank-$1 ELSE rank END
+      UPDATE §job SET run_at=run_at-$1,rank=CASE state WHEN 3 THEN rank-$1 ELSE rank END,
+        entered_at=CASE WHEN entered_at>$2 THEN entered_at-$1 ELSE entered_at END
       WHERE id=ANY(ARRAY(
         SELECT x.id FROM §route r CROSS JOIN LATERAL(SELECT id FROM §job WHERE route=r.id AND state IN(2,3)) x ORDER BY 1))
       AND state+0 IN(2,3) AND run_at IS NOT NULL AND links&\(Links.dated.rawValue)=0
@@ -265,7 +266,7 @@
       connection.limitStatements(to: Self.rebaseLimit, inTransaction: true)
       connection.send(Self.nextEpochSQL, [.int(now)])
       connection.send(Self.rebaseLanesSQL, [.int(setBack)])
-      connection.send(Self.rebaseSQL, [.int(setBack)]) { [self] in if $0.changes > 0 { news.tell(.work) } }
+      connection.send(Self.rebaseSQL, [.int(setBack), .int(now)]) { [self] in if $0.changes > 0 { news.tell(.work) } }
       try sync()
       return epoch + 1
     }

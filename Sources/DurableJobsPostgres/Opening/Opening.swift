@@ -25,8 +25,14 @@
       """
     static let versionSQL = "SELECT version FROM §meta WHERE id=1"
     static let stateSQL = """
-      SELECT coalesce((SELECT created_at FROM §spec WHERE id>m.epoch_job ORDER BY id DESC LIMIT 1),m.epoch_at),m.epoch,
-        m.identity::text
+      SELECT greatest(
+          coalesce((SELECT created_at FROM §spec WHERE id>m.epoch_job ORDER BY id DESC LIMIT 1),m.epoch_at),
+          (SELECT max(j.entered_at) FROM §route r CROSS JOIN LATERAL(
+            (SELECT entered_at,run_at,links FROM §job WHERE route=r.id AND state=3 ORDER BY rank LIMIT 50)
+            UNION ALL
+            (SELECT entered_at,run_at,links FROM §job WHERE route=r.id AND state=3 ORDER BY rank DESC LIMIT 50)) j
+          WHERE j.run_at-j.entered_at BETWEEN 0 AND 31536000000 AND j.links&\(Links.dated.rawValue)=0)),
+        m.epoch,m.identity::text
       FROM §meta m WHERE id=1
       """
 

@@ -58,13 +58,19 @@ struct StoreFile {
     (latest, epoch) = (times?[0] as? Int64 ?? 0, times?[1] as? Int64 ?? 0)
   }
 
-  /// When the newest job was enqueued, unless the clock was set back since. Of two that are more than a year apart, the
-  /// earlier is believed: the other may be a damaged row.
+  /// When the newest job was enqueued, unless the clock was set back since, or when the last wait was set, of the first and the
+  /// last fifty of each route. Of two jobs that are more than a year apart, the earlier is believed, and of waits none that is
+  /// longer than that: the other may be a damaged row.
   private static let timeSQL = """
-    SELECT ifnull((SELECT CASE WHEN max(at)-min(at)>31536000000 THEN min(at) ELSE max(at) END FROM(
-      SELECT created_at at FROM durable_spec WHERE id>epoch_job ORDER BY id DESC LIMIT 2)),epoch_at),epoch
+    SELECT max(ifnull((SELECT CASE WHEN max(at)-min(at)>31536000000 THEN min(at) ELSE max(at) END FROM(
+        SELECT created_at at FROM durable_spec WHERE id>epoch_job ORDER BY id DESC LIMIT 2)),epoch_at),
+      ifnull((SELECT max(entered_at) FROM durable_route r CROSS JOIN durable_job j ON j.id IN(
+          SELECT id FROM(\(scheduled) ORDER BY rank LIMIT 50) UNION ALL SELECT id FROM(\(scheduled) ORDER BY rank DESC LIMIT 50))
+        WHERE run_at-entered_at BETWEEN 0 AND 31536000000 AND links&\(Links.dated.rawValue)=0),0)),epoch
     FROM durable_meta WHERE id=1
     """
+  private static let scheduled =
+    "SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route=r.id AND state=3 AND state<>7"
 
   private static func open(_ path: String, _ configuration: GRDB.Configuration) throws -> DatabasePool {
     // GRDB looks for the log beside the path that it is given. A whole path is not read as a URI either.

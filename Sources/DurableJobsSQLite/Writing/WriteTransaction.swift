@@ -62,7 +62,7 @@ final class WriteTransaction {
     memory.epoch = (memory.epoch & WriterStatement.ring) + 1
     try run(.rebaseLanes, setBack)
     for route in try memory.routes.all(on: connection) {
-      let rebase = try connection[.rebase].with(route.id, setBack)
+      let rebase = try connection[.rebase].with(route.id, setBack, now)
       try rebase.run()
       if rebase.changes > 0 { news.tell(.work) }
     }

@@ -21,6 +21,9 @@ public struct JobInbox: Sendable {
 
   /// Writes a job to a file, atomically and durably when this returns. Relative times start now.
   ///
+  /// The app's queue is not asked: what it would add by its defaults belongs into `options`, and its middleware, such as one
+  /// that encrypts, does not see the job. Its payload is in the folder as JSON until it is taken in.
+  ///
   /// Throws the errors of `JobQueue.enqueue` that need no store, and errors of the file system.
   public func drop<P: JobPayload>(
     _ job: P, on queue: String = "default", options: JobOptions = JobOptions()
@@ -34,7 +37,7 @@ public struct JobInbox: Sendable {
     let isNew = !FileManager.default.fileExists(atPath: folder.path)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     if isNew { try flush(folder.deletingLastPathComponent()) }
-    let name = UUID().uuidString
+    let name = Self.nextName()
     let part = folder.appendingPathComponent(".\(name)")
     do {
       _ = FileManager.default.createFile(atPath: part.path, contents: nil, attributes: [.posixPermissions: 0o600])
@@ -95,6 +98,18 @@ public struct JobInbox: Sendable {
     return stored.count
   }
 
+  private static let lastNumber = Lock<Int64>(0)
+
+  /// Names are in the order of drops, as the times of files need not be: those of a process by its count, and of several by
+  /// the clock, in nanoseconds since 1970.
+  private static func nextName() -> String {
+    let number = lastNumber.withLock { last in
+      last = max(last + 1, Int64(Date().timeIntervalSince1970 * 1e9))
+      return last
+    }
+    return "\(number)-\(UUID().uuidString)"
+  }
+
   private struct Drop {
     let file: URL
     let job: NewJob
@@ -126,7 +141,7 @@ public struct JobInbox: Sendable {
   /// Deletes what is left of drops whose process ended before they were whole, a day later.
   private func removeRemains() {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
-      guard name.hasPrefix("."), UUID(uuidString: String(name.dropFirst())) != nil else { continue }
+      guard name.hasPrefix("."), UUID(uuidString: String(name.suffix(36))) != nil else { continue }
       let path = folder.appendingPathComponent(name).path
       let date = try? FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
       if let date, date < Date(timeIntervalSinceNow: -86400) { try? FileManager.default.removeItem(atPath: path) }
@@ -138,10 +153,13 @@ public struct JobInbox: Sendable {
     let files = try FileManager.default.contentsOfDirectory(
       at: folder, includingPropertiesForKeys: [.contentModificationDateKey]
     ).filter { $0.pathExtension == "job" }
-    let dated = try files.map {
-      ($0, try $0.resourceValues(forKeys: [.contentModificationDateKey]).contentModificationDate)
+    let numbered = try files.map { file -> (Int64, URL) in
+      if let number = Int64(file.lastPathComponent.prefix { $0 != "-" }) { return (number, file) }
+      // Of a version whose names had no number.
+      let date = try file.resourceValues(forKeys: [.contentModificationDateKey]).contentModificationDate
+      return (Int64((date?.timeIntervalSince1970 ?? 0) * 1e9), file)
     }
-    return dated.sorted { ($0.1 ?? .distantPast, $0.0.path) < ($1.1 ?? .distantPast, $1.0.path) }.map(\.0)
+    return numbered.sorted { ($0.0, $0.1.path) < ($1.0, $1.1.path) }.map(\.1)
   }
 
   private func flush(_ file: URL) throws {

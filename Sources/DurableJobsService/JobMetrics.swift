@@ -14,7 +14,8 @@
   ///
   /// | name | is | dimensions |
   /// |---|---|---|
-  /// | `durable_jobs_wait` | timer, of each first attempt: from when its job was stored until it began; a wanted delay counts | `queue`, `kind` |
+  /// | `durable_jobs_wait` | timer, of each first attempt: from when its job was stored until it began; a wanted delay counts, and one that was put off or cut short, and runs anew as the first, is measured again | `queue`, `kind` |
+  /// | `durable_jobs_retries` | counter, of attempts after a failed one | `queue`, `kind` |
   /// | `durable_jobs_run` | timer, of each attempt: from its begin until its handler returned | `queue`, `kind`, `outcome` |
   /// | `durable_jobs_jobs` | gauge, jobs of the store in a state, by all processes together | `queue`, `state` |
   /// | `durable_jobs_paused` | gauge, 1 while the queue is paused, else 0 | `queue` |
@@ -46,7 +47,9 @@
       _ job: ClaimedJob, context: JobContext, next: @Sendable (ClaimedJob, JobContext) async throws -> Data?
     ) async throws -> Data? {
       let dimensions = [("queue", job.queue), ("kind", job.kind)]
-      if job.attempt == 1, let createdAt = job.createdAt {
+      if job.attempt > 1 {
+        Counter(label: "durable_jobs_retries", dimensions: dimensions, factory: factory).increment()
+      } else if let createdAt = job.createdAt {
         record(.seconds(context.store.clock.now.timeIntervalSince(createdAt)), "durable_jobs_wait", dimensions)
       }
       let begin = ContinuousClock.now

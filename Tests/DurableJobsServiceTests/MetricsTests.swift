@@ -36,6 +36,11 @@
       #expect(try runs(.putOff) == 2)
       #expect(
         try factory.expectTimer("durable_jobs_wait", [("queue", "default"), ("kind", "errand")]).values.count == 4)
+      try await jobs.advance(by: .seconds(700))
+      #expect(try runs(.putOff) == 3)
+      #expect(
+        try factory.expectCounter("durable_jobs_retries", [("queue", "default"), ("kind", "errand")]).values == [1],
+        "what was put off has not failed")
     }
 
     @Test func `An attempt that was cancelled counts as stopped`() async throws {

@@ -1,5 +1,4 @@
-/// Decides whether and when a failed attempt is followed by another. The maximum number of attempts is an option of the
-/// job: ``JobOptions/maxAttempts``.
+/// Decides whether and when a failed attempt is followed by another, up to the job's ``JobOptions/maxAttempts``.
 public struct RetryPolicy: Sendable {
   /// A failed attempt.
   public struct Attempt: Sendable {

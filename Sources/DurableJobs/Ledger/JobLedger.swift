@@ -22,8 +22,7 @@ package struct LedgerRequest {
   package var save: Changes?
   /// A worker gives a sign of life: those of its rows that stand get this lease, and are in the reply.
   package var renew: (worker: WorkerID, leaseUntil: Int64)?
-  /// Fast path: which of these are known to be held, with nothing asked of them. The reply has their indices, and what
-  /// else the worker holds.
+  /// Fast path: which of these are held, with nothing asked. The reply has their indices, and what else is held.
   package var hold: [ClaimToken]?
   /// Fast path: ends with success those that are held and were asked nothing. The reply has their indices.
   package var finish: [Finish] = []
@@ -37,8 +36,7 @@ package struct LedgerRequest {
   package var complete: (batch: BatchID, job: JobID?)?
   /// Deletes those of these batches that have no jobs.
   package var forget: [BatchID] = []
-  /// Each row whose lease is still as it was read loses it for good; if the lease has changed, the worker lives. The
-  /// reply has those that lost it.
+  /// Rows whose lease is as it was read lose it for good, and are in the reply; of others, the worker lives.
   package var dispossess: [WorkerRow] = []
   /// Makes due jobs ready, at most this many of a route.
   package var promote: Int?

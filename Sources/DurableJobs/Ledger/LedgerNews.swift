@@ -1,5 +1,4 @@
-/// What a transaction has to count and to announce, from its changes to rows: counts are written once, before its
-/// COMMIT; the rest is announced after it.
+/// What a transaction has to count, once before its COMMIT, and to announce after it, from its changes to rows.
 package struct LedgerNews {
   /// Changes of counts, by route: all jobs first, then by the code of each state.
   package private(set) var tallies: [Int64: [Int64]] = [:]

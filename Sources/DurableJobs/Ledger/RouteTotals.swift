@@ -29,8 +29,7 @@ extension [RouteTotals] {
   /// enough of them match, where that reads fewer.
   package static let fewJobs = 10_000
 
-  /// Where in the index of states all jobs that match all these filters are, if they are few; nil if that is not the
-  /// way to read them.
+  /// Where in the index of states all jobs are that match all these filters; nil if they are not few.
   package func places(ofAll parts: [JobFilter], limit: Int) -> (routes: [Int64], states: [Int64])? {
     guard let states = parts.states, !states.contains(.succeeded) else { return nil }
     let ofRoute = parts.filter { $0.isOfRoute(orState: false) }

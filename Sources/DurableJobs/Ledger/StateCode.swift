@@ -1,5 +1,4 @@
-/// States as they are stored. They begin at 2, since SQLite stores 0 and 1 in no byte and a row should keep its size.
-/// Below 7 a job is unfinished.
+/// States as they are stored, below 7 if unfinished. They begin at 2: for SQLite, 0 and 1 would take no byte.
 extension JobState {
   private static let first: Int64 = 2
   private static let stored: [JobState] = [

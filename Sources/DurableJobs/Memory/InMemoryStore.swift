@@ -118,8 +118,8 @@ public final class InMemoryStore: JobStore {
   public func settings() async throws -> [StoreSetting] { try commit { $0.settings } }
 
   /// One transaction. A verb writes last of all, so one that throws leaves nothing half done. If the second of several
-  /// may throw, or a provider may refuse what was written, it is done in a table of its own, which is adopted once all
-  /// has succeeded. Signals follow after that.
+  /// may throw, or a provider may refuse what was written, it is done in a table of its own, which is adopted if all
+  /// succeeds. Signals follow after that.
   private func commit<R>(mayEndHalfway: Bool = false, _ body: (JobTable) throws -> R) throws -> R {
     let (reply, news) = try content.withLock { content in
       let before = content.table

@@ -1,7 +1,6 @@
 import Foundation
 
-/// All data of an ``InMemoryStore``: the rows of its ledger. Its parts are in the files beside this one; each is given
-/// the time.
+/// All data of an ``InMemoryStore``: the rows of its ledger. Its parts are in the files beside this one.
 final class JobTable {
   /// A job: its terms, its course, and what remains of its attempts.
   struct Record: Codable {

@@ -4,8 +4,7 @@ import Foundation
 /// property list, user defaults or a keychain. It keeps bytes by name, and need not know what they mean.
 ///
 /// It is called by one thread at a time. Everything is in memory all the time, and each change is found by comparing
-/// all of it, so this is for some hundreds of jobs of one process: no other process may use the same entries meanwhile.
-/// For more, use SQLite.
+/// all of it, so this is for some hundreds of jobs of one process: no other may use the same entries meanwhile.
 public protocol SnapshotProvider {
   /// Everything that was saved and not removed since. Called once, before the store is used.
   mutating func load() throws -> [String: Data]

@@ -51,8 +51,7 @@ public struct JobChain<Output: Sendable>: Sendable {
 }
 
 extension JobQueue {
-  /// Stores the links of a chain in one transaction: all of them or none. The handle is that of the last link; a
-  /// `catch` is not a link.
+  /// Stores the links of a chain in one transaction. The handle is that of the last link; a `catch` is not a link.
   @discardableResult
   public func enqueue<Output>(_ chain: JobChain<Output>) async throws -> JobHandle<Output> {
     try await enqueue(chain.plan).handle(of: chain.last)

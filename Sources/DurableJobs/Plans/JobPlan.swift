@@ -8,8 +8,7 @@ import Foundation
 ///     plan.add(Bind(cover: cover.output, pages: pages.map(\.output)), named: "bind")
 ///     let album = try await queue.enqueue(plan)
 ///
-/// A node can only refer to nodes that were added before it, so there are no cycles. A plan may be enqueued more than
-/// once: each time creates a separate plan.
+/// A node can only refer to nodes added before it, so there are no cycles. Each time a plan is enqueued makes another.
 public struct JobPlan: Sendable {
   struct Entry: Sendable {
     let mark: UUID

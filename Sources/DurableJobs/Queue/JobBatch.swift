@@ -66,8 +66,7 @@ public struct JobBatch: Sendable, Identifiable {
       }, isLast: \.isDone)
   }
 
-  /// Waits until all jobs have ended, and returns the status at that time. Throws ``JobError/Code/wrongState`` in a
-  /// handler of one of them.
+  /// Returns the status once all jobs have ended. Throws ``JobError/Code/wrongState`` in a handler of one of them.
   @discardableResult
   public func waitUntilDone() async throws -> Status {
     try await queue.refuseToAwait(.batch(id))

@@ -11,8 +11,7 @@ public struct JobExplanation: Hashable, Sendable {
     case circle([JobID])
     /// The job is ``JobState/suspended``.
     case held(by: JobHold, reason: String?)
-    /// It runs after this job, or in its place, since both have the unique key. One that failed holds their lane, and can't be
-    /// retried while this one waits.
+    /// It runs after this job, or in its place, since both have the unique key. One that failed holds their lane.
     case uniqueKey(String, JobID, JobState)
     case needs(JobID, JobState, JobEdge.Condition)
     /// The job depends on the first job with this key, and there has been none.
@@ -91,8 +90,7 @@ public enum JobHold: String, Codable, Hashable, Sendable {
 }
 
 extension JobQueue {
-  /// Explains why a job is not running: all reasons, what must change first in front. Throws ``JobError/Code/notFound``
-  /// if there is no such job.
+  /// Explains why a job is not running: all reasons, what must change first in front, or ``JobError/Code/notFound``.
   public func explain(_ id: JobID) async throws -> JobExplanation {
     let job = try await store.job(id, detail: [.failures, .waits])
     return try await store.explain(job, and: store.signals.localWorkers.reaches(withRoomIn: job.queue))

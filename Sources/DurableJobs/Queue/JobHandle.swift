@@ -3,8 +3,7 @@ import Foundation
 /// A handle to a stored job, with the type of its output.
 public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
   public let id: JobID
-  /// Whether the call that returned this handle stored the job. False if the unique key was held by an earlier job, and
-  /// for a handle made from an id.
+  /// Whether the call that returned this handle stored the job: not if an earlier one held its unique key.
   public let isNew: Bool
   let store: any JobStore
   let kinds: [String]

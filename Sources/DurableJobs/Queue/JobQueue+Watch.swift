@@ -64,8 +64,7 @@ extension JobQueue {
 
   /// Whether no living worker has anything to do in this queue now. See ``OutstandingWork`` for what does not count.
   ///
-  /// A worker of this process is included from the moment it is told to run, one of another process from its first
-  /// access to the store.
+  /// A worker of this process is included once it is told to run, one of another process from its first access.
   public var isIdle: Bool { get async throws { try await store.outstanding(store.scope(of: name)).isIdle } }
 
   /// Waits until ``isIdle``, and returns how many jobs of this queue are in each state then. ``JobCounts/unfinished``

@@ -162,8 +162,7 @@ extension StoreWatch.State {
 }
 
 extension JobStore {
-  /// Waits until the job has ended, and returns it. Throws ``JobError/Code/wrongState`` to a handler whose waiting
-  /// keeps the job from running.
+  /// Returns the job once it has ended. Throws ``JobError/Code/wrongState`` to a handler that keeps it from running.
   package func whenFinished(_ id: JobID) async throws -> JobSnapshot {
     guard let (engine, token) = WorkerEngine.handler(on: self) else {
       return try await signals.watch.end(of: id, in: self)

@@ -1,15 +1,13 @@
 /// The jobs of a store whose ends are awaited, and which may have ended: signals go in, the next read comes out.
 ///
-/// A value without a store or I/O. Jobs come off the list before they are read, so a change during the read causes
-/// another.
+/// A value without a store or I/O. Jobs come off the list before they are read: a change meanwhile causes another read.
 struct Watchlist: Sendable {
   /// Jobs in one query: fewer than any store's limit.
   static let pageSize = 250
 
   private var jobs: Set<JobID> = []
   private var jobsToSee: Set<JobID> = []
-  /// Any job may have ended. All are read after those that are already listed, so that each gets its turn however often
-  /// this is set.
+  /// Any job may have ended. All are read after those already listed: each gets its turn however often this is set.
   private var mustSeeAll = false
 
   mutating func add(_ job: JobID) {

@@ -2,8 +2,7 @@ import Foundation
 
 /// The rules of a job's life, in one place: the values that determine its next state, and the functions that do.
 ///
-/// It is a value, with no clock and no I/O. Every store loads it from its row, calls one function, and writes back the
-/// result. `now` is always the store's time.
+/// It is a value, with no clock and no I/O: a store loads it, calls a function, saves it. `now` is the store's time.
 public struct JobCourse: Hashable, Codable, Sendable {
   public var state: JobState
   public var attempt: Int
@@ -137,8 +136,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
     wait(.now, now)
   }
 
-  /// Its deadline has passed, which `words` describes. A running job is asked to stop. Returns the message to keep if
-  /// it failed.
+  /// Its deadline has passed, as `words` say. A running job is asked to stop. Returns the message to keep if it failed.
   public mutating func passDeadline(_ words: String) -> String? {
     guard state == .running else {
       state = .failed

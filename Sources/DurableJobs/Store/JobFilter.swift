@@ -27,8 +27,7 @@ public struct JobFilter: Hashable, Sendable {
   }
 
   public let condition: Condition
-  /// The number of conditions in the whole tree. Parts and depth are bounded so that neither walking nor releasing the
-  /// tree can overflow a thread's stack.
+  /// The number of conditions in the whole tree. Parts and depth are bounded, so that no walk overflows a stack.
   private let parts: Int
   private let depth: Int
 
@@ -85,8 +84,7 @@ public struct JobFilter: Hashable, Sendable {
 
   private var disjuncts: [JobFilter]? { if case .or(let any) = condition { any } else { nil } }
 
-  /// The filter without unfinished schedules, unless it asks for them by id, kind or key: bulk changes are not meant
-  /// for those.
+  /// Without unfinished schedules, unless it asks for them by id, kind or key: bulk changes are not meant for those.
   package var sparingSchedules: JobFilter { saysWhich ? self : self && !(.kind("durable.schedule") && .unfinished) }
 
   private var saysWhich: Bool {

@@ -81,8 +81,7 @@ public protocol JobStore: AnyObject, Sendable {
   /// calls throw ``JobError/Code/closed``. The default implementation does nothing.
   func close() async
 
-  /// The absolute path of the store's file, with symbolic links resolved, for what is kept beside it. Nil, the default,
-  /// for a store that is not in a file.
+  /// The absolute path of the store's file, with symbolic links resolved. Nil, the default, for a store without one.
   var path: String? { get }
 }
 

@@ -1,7 +1,6 @@
 import Foundation
 
-/// What may keep a job from running: the data of a ``JobExplanation``. Its size is bounded, however many jobs wait in
-/// the store.
+/// What may keep a job from running: the data of a ``JobExplanation``, bounded however many jobs wait in the store.
 public struct JobWaits: Hashable, Sendable {
   /// A dependency that has not been met yet.
   public struct Need: Hashable, Sendable {

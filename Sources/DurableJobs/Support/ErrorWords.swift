@@ -22,8 +22,7 @@ extension Error {
     }
   }
 
-  /// The path and the reason of an error of Foundation's or the system's, whose own description shows codes and
-  /// dictionaries; nil for others.
+  /// The path and the reason of an error of Foundation's or the system's, without codes and dictionaries; else nil.
   private var ifFoundations: String? {
     guard "\(self)".hasPrefix("Error Domain=") else { return nil }
     let error = self as NSError

@@ -1,5 +1,4 @@
-/// Lets one waiting task through each time it is opened. If nobody waits, the next task passes at once; opening it
-/// twice before that has no further effect.
+/// Lets one waiting task through each time it is opened. If nobody waits, the next task passes at once, and no more.
 package final class Gate: Sendable {
   private enum State {
     case closed

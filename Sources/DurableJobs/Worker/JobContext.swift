@@ -13,8 +13,7 @@ public struct JobContext: Sendable {
   public let key: String?
   /// When the job was stored.
   public let createdAt: Date
-  /// The batch that the job is in, to add more jobs to; or the batch whose `whenDone` the job is, to see how its jobs
-  /// ended.
+  /// The batch that the job is in, to add more jobs to; or that whose `whenDone` the job is, to see how its jobs ended.
   public let batch: JobBatch?
   /// The worker's logger, with the job's id, kind, queue and attempt in its metadata.
   public var logger: Logger {

@@ -1,5 +1,4 @@
-/// The workers of a store that run in this process, each from when it is told to run, which is before the store knows
-/// of it, until its run is over.
+/// The workers of a store that run in this process, each from when it is told to run until its run is over.
 package final class LocalWorkers: Sendable {
   private let engines = Lock<[ObjectIdentifier: WorkerEngine]>([:])
 

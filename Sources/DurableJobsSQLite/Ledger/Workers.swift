@@ -2,8 +2,7 @@ import DurableJobs
 
 /// Rows of workers: leases, and the claims under them.
 extension WriteTransaction {
-  /// The valid rows of a worker of this process. Also learns whether routes changed, since the newest row is read
-  /// before every claim.
+  /// The valid rows of a worker of this process. Learns of changed routes too: the newest is read before every claim.
   func standingRows(of worker: WorkerID) throws -> [WorkerRow] {
     let known = memory.workers[worker] ?? []
     let look = try connection[.beforeClaim].with(known.last?.row.id)
@@ -122,8 +121,7 @@ extension WriteTransaction {
     }
   }
 
-  /// Whether a worker's row exists and is not being recovered. Otherwise all its claims are lost, including those that
-  /// recovery has not reached yet.
+  /// Whether a worker's row exists and is not being recovered. Otherwise all its claims are lost already.
   func isStanding(_ worker: Int64) throws -> Bool {
     if let known = standing[worker] { return known }
     let isStanding = try connection[.workerLease].with(worker).first { $0.int(0) != WorkerRow.taken } ?? false

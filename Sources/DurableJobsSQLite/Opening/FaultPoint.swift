@@ -6,8 +6,8 @@
 /// Places where a test can kill the process: between statements that belong together.
 ///
 /// `DURABLE_FAULT=claimMarked:3` in the environment kills the process with SIGKILL when it reaches that place for the
-/// third time; without a number, the first time. `claimMarked:3:stop` stops it there with SIGSTOP. Only compiled with
-/// the trait `FaultPoints`.
+/// third time; without a number, the first. `claimMarked:3:stop` stops it there with SIGSTOP. Only with the trait
+/// `FaultPoints`.
 enum FaultPoint: String, CaseIterable {
   case migrateBegun, migrateEnded
   case insertBegun, insertJob, insertSpec

@@ -97,8 +97,7 @@ struct StoreFile {
     }
   }
 
-  /// GRDB sets `synchronous` to NORMAL on a pool, after all that its configuration may say: so it is set here, once the
-  /// pool is open, and read back.
+  /// GRDB sets `synchronous` to NORMAL on a pool, whatever its configuration says: so it is set here, and read back.
   private static func makeDurable(_ pool: DatabasePool) throws {
     try pool.writeWithoutTransaction { db in
       try db.execute(sql: "PRAGMA synchronous = FULL")

@@ -1,7 +1,6 @@
 import Foundation
 
-/// A file descriptor that is closed with its only owner and is never shared with a child process, whether that executes
-/// another program or is a plain fork.
+/// A file descriptor that is closed with its only owner and never shared with a child process, also after a plain fork.
 final class Descriptor: Sendable {
   let number: Int32
 

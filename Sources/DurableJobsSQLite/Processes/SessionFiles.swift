@@ -69,8 +69,7 @@ final class SessionFiles: Sendable {
     FileLock.giveBack(lock)
   }
 
-  /// An unused name, with its lock held. A process that cleans up may remove the new file before it is locked; then the
-  /// next name is tried.
+  /// An unused name, with its lock held. Who cleans up may remove the file before that; then the next name is tried.
   private static func lockedName(in folder: String) throws -> (String, Descriptor) {
     for _ in 0..<100 {
       let digits = String(UInt32.random(in: .min ... .max), radix: 16)

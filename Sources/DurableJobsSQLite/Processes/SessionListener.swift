@@ -1,8 +1,7 @@
 import DurableJobs
 import Foundation
 
-/// The thread of a session: sleeps until a datagram or a connection is readable. While no session joins, leaves or
-/// posts, it never wakes.
+/// The thread of a session: sleeps until a datagram or a connection is readable, as one joins, leaves or posts.
 final class SessionListener: Sendable {
   enum End { case inOrder, asDead }
 

@@ -1,7 +1,6 @@
 import Foundation
 
-/// Calls for Unix sockets that are non-blocking, closed on exec, and without SIGPIPE. On failure they return nil or
-/// false, with the reason in `errno`.
+/// Calls for Unix sockets: non-blocking, closed on exec, without SIGPIPE; nil or false on failure, with `errno`.
 enum UnixSocket {
   enum Kind { case datagram, stream }
 

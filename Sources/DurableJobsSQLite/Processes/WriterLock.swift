@@ -20,8 +20,7 @@ package final class WriterLock: Sendable {
   private let file: Descriptor
   private let state = Lock(State())
   private let errand = DispatchSemaphore(value: 0)
-  /// Two connected sockets: a byte means that the thread has a result. Not a semaphore, which on Linux waits by the
-  /// calendar.
+  /// Two connected sockets: a byte means that the thread has a result. On Linux, a semaphore waits by the calendar.
   private let outcome: Descriptor
   private let ear: Descriptor
 

@@ -1,8 +1,7 @@
 import DurableJobs
 import Foundation
 
-/// Jobs that no rule reaches because a column has an impossible value. They are found by a few index lookups per route,
-/// however many jobs there are.
+/// Jobs that no rule reaches because a column has an impossible value, found by a few index lookups per route.
 struct Damage: Sendable {
   /// Jobs with an invalid state or route, or that are scheduled without a time.
   var rows: [JobID] = []

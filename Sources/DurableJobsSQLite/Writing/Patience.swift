@@ -1,8 +1,7 @@
 import DurableJobs
 import GRDBSQLite
 
-/// How much longer a call may wait for other processes. A call that waits in several places waits no longer in total
-/// than the user configured.
+/// How much longer a call may wait for other processes: in all places together, as long as the user configured.
 struct Patience {
   private(set) var rest: Duration
   private let uptime: () -> Duration

@@ -133,8 +133,7 @@ final class WriteTransaction {
 struct OwnProcess: Sendable {
   let host = ProcessInfo.processInfo.hostName
   let pid = Int64(ProcessInfo.processInfo.processIdentifier)
-  /// The name of its session among the processes that have the file open. Throws if it can't join: others could not
-  /// tell whether it is alive.
+  /// The name of its session on the file. Throws if it can't join: others could not tell whether it is alive.
   let session: @Sendable () throws -> String
   /// How many claims a new worker's row counts as already made.
   let firstClaim: Int64

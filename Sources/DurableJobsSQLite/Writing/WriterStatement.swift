@@ -2,8 +2,7 @@ import DurableJobs
 import Foundation
 
 /// The statements that the writer keeps prepared. Each that must use `durable_job_line` contains `state<>7`, since
-/// SQLite does not infer that another state implies it. `INDEXED BY` makes a statement fail, rather than be slow,
-/// without its index.
+/// SQLite does not infer that another state implies it. Without its index, `INDEXED BY` fails, and is not slow.
 struct WriterStatement: Hashable, Sendable, ExpressibleByStringInterpolation {
   let sql: String
   /// Its place among those that are prepared.

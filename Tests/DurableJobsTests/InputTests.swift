@@ -27,6 +27,24 @@ import Testing
     #expect(job.edges == [JobEdge(.job(part.id), slot: 0), JobEdge(.job(other.id), slot: 1)])
   }
 
+  @Test func `For its slot an input is compared with few others, however many there are`() {
+    let inputs = (0..<10_000).map { Counted(number: $0) }
+    var slots = Slots<Counted>()
+    for (number, input) in (inputs + inputs).enumerated() { #expect(slots.number(of: input) == number % 10_000) }
+    #expect(slots.elements == inputs)
+    #expect(Counted.comparisons.value < 100_000)
+  }
+
+  private struct Counted: Hashable {
+    static let comparisons = Lock(0)
+    let number: Int
+
+    static func == (a: Self, b: Self) -> Bool {
+      comparisons.withLock { $0 += 1 }
+      return a.number == b.number
+    }
+  }
+
   @Test func `A constant is stored as the value itself`() throws {
     let url = try #require(URL(string: "https://example.org/a?b=c"))
     let job = try queue.prepare(Keep(place: .constant(url), note: .constant(nil), count: .constant(3)))

@@ -12,7 +12,7 @@ struct JobGraph {
   private var nodes: [String] = []
   private var states: [JobState: [String]] = [:]
   private var arrows: [String] = []
-  private var outside: [String] = []
+  private var outside = Slots<String>()
 
   mutating func add(_ name: String, _ state: JobState? = nil, after: [(Source, JobEdge.Condition)]) {
     let me = "n\(nodes.count)"
@@ -33,15 +33,12 @@ struct JobGraph {
   private mutating func id(of source: Source) -> String {
     switch source {
     case .node(let place): return "n\(place)"
-    case .outside(let name):
-      if let place = outside.firstIndex(of: name) { return "o\(place)" }
-      outside.append(name)
-      return "o\(outside.count - 1)"
+    case .outside(let name): return "o\(outside.number(of: name))"
     }
   }
 
   var mermaid: String {
-    let outside = outside.enumerated().map { "o\($0)([\"\(Self.escaped($1))\"])" }
+    let outside = outside.elements.enumerated().map { "o\($0)([\"\(Self.escaped($1))\"])" }
     let colours = Self.colours.flatMap { state, colour in
       states[state].map { ["classDef \(state) fill:\(colour)", "class \($0.joined(separator: ",")) \(state)"] } ?? []
     }

@@ -184,22 +184,34 @@ struct PayloadEncoder {
   }
 }
 
-/// The inputs of a payload that is being encoded, with one slot for each dependency.
+/// The inputs of a payload that is being encoded.
 private final class InputCollector: Sendable {
-  private let state = Lock((dependencies: [JobDependency](), hasOpen: false))
+  private let state = Lock((slots: Slots<JobDependency>(), hasOpen: false))
 
-  func take() -> (dependencies: [JobDependency], hasOpen: Bool) { state.exchange(([], false)) }
+  func take() -> (dependencies: [JobDependency], hasOpen: Bool) {
+    let (slots, hasOpen) = state.exchange((Slots(), false))
+    return (slots.elements, hasOpen)
+  }
 
   func slot(for dependency: JobDependency) -> Int {
-    state.withLock { state in
-      state.hasOpen = true
-      if let slot = state.dependencies.firstIndex(of: dependency) { return slot }
-      state.dependencies.append(dependency)
-      return state.dependencies.count - 1
-    }
+    meetOpenInput()
+    return state.withLock { $0.slots.number(of: dependency) }
   }
 
   func meetOpenInput() { state.withLock { $0.hasOpen = true } }
+}
+
+/// Numbers from 0, one for each element.
+struct Slots<Element: Hashable> {
+  private(set) var elements: [Element] = []
+  private var numbers: [Element: Int] = [:]
+
+  mutating func number(of element: Element) -> Int {
+    if let number = numbers[element] { return number }
+    numbers[element] = elements.count
+    elements.append(element)
+    return elements.count - 1
+  }
 }
 
 extension CodingUserInfoKey {

@@ -1,7 +1,8 @@
 import Foundation
 
 /// What a verb has read and decided: rows as they will be, over rows as they were. A row that is already here is never
-/// replaced with one that is loaded later.
+/// replaced with one that is loaded later. What a function looks at beside a job must have been requested: its edges
+/// and the rows at their other ends, its lane, its unique key.
 struct Book {
   private let ledger: any JobLedger
   /// Milliseconds since 1970.
@@ -13,6 +14,8 @@ struct Book {
   private var asked: Set<JobID> = []
   /// Ascending.
   private var owners: [String: [JobID]] = [:]
+  /// By skipped owner of a key: what broke the needs because of which it was skipped.
+  private var wantedBy: [JobID: Set<JobID>] = [:]
   private var childrenOf: [JobID: [Edge]] = [:]
   private var parentsOf: [JobID: [Edge]] = [:]
   private var waitersOf: [String: [JobID]] = [:]
@@ -97,19 +100,36 @@ struct Book {
   /// The jobs that have this unique key, as far as they were requested, ascending.
   func owners(of key: String) -> [JobID] { owners[key] ?? [] }
 
-  /// The job that keeps a finished job from taking its unique key: not one that it was appended to. The key and the
-  /// parents must have been requested.
+  /// The job that keeps a finished job from taking its unique key: not one that it was appended to, nor one that was
+  /// skipped for want of it. For the key, ``loadLines(of:)`` too.
   func keyOwner(besides row: JobRow) -> JobID? {
-    guard let owner = row.unique.flatMap({ owners(of: $0.key).last }), owner != row.id else { return nil }
-    return (parentsOf[row.id] ?? []).contains { $0.parent == owner } ? nil : owner
+    guard let owners = row.unique.map({ owners(of: $0.key) }), var owner = owners.last else { return nil }
+    if self[owner]?.course.state == .skipped, wantedBy[owner]?.contains(row.id) ?? false {
+      owner = owners.last { self[$0]?.course.state.isFinished == false } ?? row.id
+    }
+    return owner == row.id || (parentsOf[row.id] ?? []).contains { $0.parent == owner } ? nil : owner
+  }
+
+  /// Loads for want of which jobs, level by level, the owners of these keys were skipped.
+  mutating func loadLines(of keys: [String]) throws {
+    try load(Needs(jobs: keys.flatMap { owners(of: $0) }))
+    var level = keys.compactMap { owners(of: $0).last }.filter { wantedBy[$0] == nil }.map { (owner: $0, job: $0) }
+    while case let skipped = level.filter({ self[$0.job]?.course.state == .skipped }), !skipped.isEmpty {
+      try load(Needs(parentsOf: skipped.map(\.job)))
+      level = skipped.flatMap { owner, job in
+        let parents = brokenEdges(of: job).map(\.parent)
+        return parents.filter { wantedBy[owner, default: []].insert($0).inserted }.map { (owner, $0) }
+      }
+      try load(Needs(jobs: level.map(\.job)))
+    }
   }
 
   func children(of id: JobID) -> [Edge] { childrenOf[id] ?? [] }
 
-  /// The jobs that wait for one with this key. They must have been requested.
+  /// The jobs that wait for one with this key.
   func waiters(of key: String) -> [JobID] { waitersOf[key] ?? [] }
 
-  /// The jobs that it waits for, or would if they were reopened. They must have been requested.
+  /// The jobs that it waits for, or would if they were reopened.
   func needed(by id: JobID) -> [JobID] {
     (parentsOf[id] ?? []).filter { edge in end(of: edge).map { $0 != .succeeded } ?? false }.map(\.parent)
   }
@@ -152,8 +172,7 @@ struct Book {
     end(id, concernsClaim: concernsClaim) { $0.settle(.interrupted, now: now, policy: policy, random: 0) }
   }
 
-  /// An unfinished job that needs this one, or what it brought, and is not removed itself. The children must have been
-  /// requested.
+  /// An unfinished job that needs this one, or what it brought, and is not removed itself.
   func needer(of id: JobID, except going: Set<JobID> = []) -> JobID? {
     children(of: id).map(\.child).filter { child in
       guard let state = self[child]?.course.state, !state.isFinished else { return false }
@@ -169,8 +188,7 @@ struct Book {
       }?.child
   }
 
-  /// A removal never releases a dependent: one that was skipped or cancelled is not run by a retry. The children must
-  /// have been requested.
+  /// A removal never releases a dependent: one that was skipped or cancelled is not run by a retry.
   mutating func remove(_ id: JobID) {
     guard let row = rows.removeValue(forKey: id) else { return }
     changes.removed.append(row.before)
@@ -220,7 +238,7 @@ struct Book {
     Dictionary(jobs.compactMap { self[$0]?.lane.map { ($0.name, 0) } }) { count, _ in count }
   }
 
-  /// Enters its lane again. The lane and the heads must have been requested.
+  /// Enters its lane again.
   mutating func enterLane(_ id: JobID) {
     guard let row = self[id], let lane = row.lane, row.seat == nil else { return }
     let parents = liveParents(of: id) > 0 ? [] : (parentsOf[id] ?? []).map(\.parent)
@@ -228,8 +246,7 @@ struct Book {
     change(id) { $0.after.seat = seat }
   }
 
-  /// Loads the failed jobs that these were to run after, or that caused the skips. Their parents must have been
-  /// requested.
+  /// Loads the failed jobs that these were to run after, or that caused the skips.
   mutating func loadHeads(of jobs: some Sequence<JobID>) throws {
     let failed = jobs.flatMap { id in (parentsOf[id] ?? []).filter { end(of: $0) == .failed }.map(\.parent) }.sorted()
     try load(Needs(jobs: failed))
@@ -237,7 +254,7 @@ struct Book {
   }
 
   /// A failed job that holds its lane does not block a job that was to run after its end, or after the end of what was
-  /// skipped because of it: it passes its seat to that job. Those must have been requested.
+  /// skipped because of it: it passes its seat to that job.
   mutating func takeSeat(in lane: String, of parents: [JobID]) -> Bool {
     let head = parents.map { self[$0]?.course.cause ?? $0 }.sorted().first { id in
       self[id].map { $0.seat == true && $0.course.state == .failed && $0.lane?.name == lane } ?? false
@@ -247,7 +264,7 @@ struct Book {
   }
 
   /// Only to those that wait for nothing else: one that also waits for others might wait for one behind it in the lane.
-  /// Their parents and the heads must have been requested.
+  ///
   mutating func passSeatsOn() {
     for id in seatless.sorted() {
       guard let row = self[id], row.seat == false, row.waits == 1, let lane = row.lane?.name, brokenEdge(of: id) == nil,
@@ -266,8 +283,7 @@ struct Book {
     }
   }
 
-  /// It waits for a reopened job: if that were behind it in its lane, neither could run. The lane must have been
-  /// requested.
+  /// It waits for a reopened job: if that were behind it in its lane, neither could run.
   mutating func yieldSeat(_ id: JobID) {
     guard let row = self[id], let lane = row.lane, row.seat == true else { return }
     lanes.yield(lane.name, id)
@@ -282,7 +298,7 @@ struct Book {
     self[id].map { $0.seat == true && $0.course.state != .running && !$0.course.state.isFinished } ?? false
   }
 
-  /// Whether it has a seat that it can't use now. Its parents must have been requested.
+  /// Whether it has a seat that it can't use now.
   func isSeatedInVain(_ id: JobID) -> Bool { isSeated(id) && liveParents(of: id) > 0 }
 
   /// What must be known about lanes before their free seats can be given.
@@ -299,7 +315,7 @@ struct Book {
     changed.filter { id in rows[id].map { $0.before.lane != nil && ($0.endsAttempt || $0.mayBegin) } ?? false }
   }
 
-  /// Counts attempts that ended, and delays those that begin next. Their lanes must have been requested.
+  /// Counts attempts that ended, and delays those that begin next.
   mutating func pace() {
     for id in paced where rows[id]?.endsAttempt ?? false && counted.insert(id).inserted {
       if let row = rows[id]?.before, let lane = row.lane { lanes.count(in: lane.name, from: row.enteredAt, at: now) }
@@ -327,18 +343,21 @@ struct Book {
 
   private func end(of edge: Edge) -> JobState? { self[edge.parent]?.course.end ?? edge.parentState }
 
-  /// How many of its edges are from jobs that have not ended. Its parents must have been requested.
+  /// How many of its edges are from jobs that have not ended.
   func liveParents(of id: JobID) -> Int {
     (parentsOf[id] ?? []).count { edge in end(of: edge).map { !$0.isFinished } ?? false }
   }
 
-  /// The edge of the oldest parent among those that can't be met any more. Its parents must have been requested.
-  func brokenEdge(of id: JobID) -> Edge? {
+  /// Those that can't be met any more.
+  private func brokenEdges(of id: JobID) -> [Edge] {
     (parentsOf[id] ?? []).filter { edge in
       guard !edge.isNever, let parent = end(of: edge) else { return true }
       return parent.isFinished && !edge.condition.holds(after: parent)
-    }.min { $0.parent < $1.parent }
+    }
   }
+
+  /// Of those, the edge of the oldest parent.
+  func brokenEdge(of id: JobID) -> Edge? { brokenEdges(of: id).min { $0.parent < $1.parent } }
 
   func brokenEdges(of jobs: [JobID]) -> [(JobID, Edge)] {
     jobs.compactMap { id in brokenEdge(of: id).map { (id, $0) } }
@@ -346,8 +365,7 @@ struct Book {
 
   func words(for edge: Edge) -> String { edge.isNever ? "was removed" : end(of: edge).map { "is \($0)" } ?? "is gone" }
 
-  /// Skips a job whose need can't be met any more, and that has not begun or can't continue. False if it was skipped
-  /// because of that before.
+  /// Skips a job whose need can't be met any more, and that does not run. False if it was because of that before.
   @discardableResult
   mutating func skip(_ id: JobID, because edge: Edge) -> Bool {
     let parent = edge.isNever ? nil : self[edge.parent]

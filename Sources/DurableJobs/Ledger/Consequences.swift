@@ -106,7 +106,9 @@ extension Book {
       touched.formUnion(level + below)
       // A whole level is judged before any of it reopens, and it reopens in order of id.
       let judged = below.filter { [.skipped, .blocked, .scheduled, .ready].contains(self[$0]?.course.state) }
-      try load(Needs(parentsOf: judged, keys: skipped.compactMap { self[$0]?.unique?.key }))
+      let keys = skipped.compactMap { self[$0]?.unique?.key }
+      try load(Needs(parentsOf: judged, keys: keys))
+      try loadLines(of: keys)
       let broken = brokenEdges(of: judged)
       try load(Needs(jobs: broken.map(\.1.parent)))
       let skippedAnew = broken.filter { skip($0, because: $1) }.map(\.0)

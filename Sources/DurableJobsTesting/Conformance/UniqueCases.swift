@@ -302,6 +302,45 @@ extension StoreConformance {
       try await trial.change(.remove, first)
       try same(try await trial.insert("u").disposition, .inserted, "what became of one after the removal")
     },
+    Case("A retry opens again who was skipped for want of the job, though the last of them has their unique key") {
+      subject in
+      for scope in [UniqueKey.Scope.whileUnfinished, .whileStored] {
+        for isKeyless in [false, true] {
+          let trial = try await Trial(subject)
+          var jobs = (0..<4).map { _ in NewJob.unique("u", policy: .append, scope: scope) }
+          if isKeyless {
+            jobs[0].terms.unique = nil
+            jobs[1].edges = [JobEdge(.sibling(0))]
+          }
+          let line = try await trial.insert(jobs).map(\.id)
+          try await trial.end(try await trial.start(line[0]), .failed(message: "f"), as: .failed)
+          try same(try await trial.states(line), [.failed, .skipped, .skipped, .skipped], "a line whose first failed")
+          try await trial.change(.retry, line[0])
+          try same(try await trial.states(line), [.ready, .blocked, .blocked, .blocked], "the line after the retry")
+          for id in line { try await trial.end(try await trial.start(id), .succeeded(output: nil), as: .succeeded) }
+        }
+      }
+    },
+    Case("A retry of a job whose line is skipped is refused for who took their unique key meanwhile") { subject in
+      for isLast in [true, false] {
+        let trial = try await Trial(subject)
+        let append = NewJob.unique("u", policy: .append, scope: .whileStored)
+        let line = try await trial.insert([append, append]).map(\.id)
+        try await trial.end(try await trial.start(line[0]), .failed(message: "f"), as: .failed)
+        let stranger = try await trial.insert([append])[0].id
+        try same(try await trial.job(stranger).edges, [], "what one waits for that comes after a line that has ended")
+        if !isLast {
+          var last = append
+          last.edges = [.job(line[0])]
+          let id = try await trial.insert([last])[0].id
+          try same(try await trial.job(id).state, .skipped, "the state of one that needs the failed one, too")
+        }
+        let refusals = try await trial.report(.retry, line[0]).refused
+        try holds(
+          refusals.first?.message.contains("belongs to job \(stranger)") ?? false, "job \(stranger) is in the way")
+        try same(try await trial.states(line), [.failed, .skipped], "the line after a retry that was refused")
+      }
+    },
     Case("Of one call, those that append make a chain, and two can't replace each other") { subject in
       let trial = try await Trial(subject)
       let append = NewJob.unique("u", policy: .append)

@@ -1,12 +1,13 @@
 extension JobLedger {
-  /// A change by a person, or a callback from outside: to all of the jobs at once. The ids are those that matched, one
-  /// more than requested if there are more.
+  /// A change by a person, or a callback from outside, to all at once. There is one id more than `limit` if more match.
   package func change(_ change: JobChange, _ matching: [JobID], limit: Int) throws -> ChangeReport {
     let ids = Array(matching.prefix(limit))
     var report = ChangeReport(next: matching.count > limit ? ids.last : nil)
     var book = Book(self)
     try book.load(Needs(jobs: ids))
-    try book.load(book.needs(for: change, of: ids))
+    let needs = book.needs(for: change, of: ids)
+    try book.load(needs)
+    try book.loadLines(of: needs.keys)
     let going = change == .remove ? book.goingTogether(ids) : []
     var (left, count) = (ids, 0)
     repeat {
@@ -31,8 +32,7 @@ extension JobLedger {
 }
 
 extension Book {
-  /// A reopened job takes its unique key again, and needs what it needed. For a removed one, the jobs that need it are
-  /// looked up.
+  /// A reopened job takes its unique key again, and needs what it needed. A removed one may be needed.
   fileprivate func needs(for change: JobChange, of ids: [JobID]) -> Needs {
     let rows = ids.compactMap { self[$0] }
     switch change {

@@ -108,12 +108,20 @@ extension Oracle {
   }
 
   /// Of the needs that can't be met any more, that of the oldest job.
-  func brokenNeed(of job: JobLog) -> Need? {
-    needs[job.id]?.filter { need in
+  func brokenNeed(of job: JobLog) -> Need? { brokenNeeds(of: job).min { $0.parent < $1.parent } }
+
+  private func brokenNeeds(of job: JobLog) -> [Need] {
+    (needs[job.id] ?? []).filter { need in
       guard !need.isNever, let parent = index(of: need.parent) else { return true }
       let state = jobs[parent].state(at: now)
       return state.isFinished && !isMet(need, by: state)
-    }.min { $0.parent < $1.parent }
+    }
+  }
+
+  /// It was skipped, and can't be run before that job has ended otherwise, or what that skipped has.
+  func isSkipped(_ id: JobID, forWantOf other: JobID) -> Bool {
+    guard let index = index(of: id), state(jobs[index]) == .skipped else { return false }
+    return brokenNeeds(of: jobs[index]).contains { $0.parent == other || isSkipped($0.parent, forWantOf: other) }
   }
 
   /// An unfinished job needs it that does not go with it.

@@ -104,9 +104,14 @@ struct Oracle {
     return wrong != .windowEndsWithJob && now < job.entries[job.entries.startIndex].at.later(by: length.milliseconds)
   }
 
-  /// Who is in the way of a job that wants its key again: the newest that has it, unless it waits for that itself.
+  /// Who is in the way of a job that wants its key again: the newest that has it, or where that was skipped for want of
+  /// the job, the newest that has not ended. Nobody, if the job waits for that itself.
   func rival(of job: JobLog) -> JobID? {
-    guard let owner = owners(of: job.job.terms.unique).last, owner != job.id else { return nil }
+    var owner = owners(of: job.job.terms.unique).last
+    if let newest = owner, wrong != .successorKeepsKey, isSkipped(newest, forWantOf: job.id) {
+      owner = unfinishedOwners(of: job.job.terms.unique).last
+    }
+    guard let owner, owner != job.id else { return nil }
     return (needs[job.id] ?? []).contains { $0.parent == owner } ? nil : owner
   }
 

@@ -16,6 +16,7 @@ package enum WrongRule: String, Sendable, CaseIterable {
   case completionKeepsClaim, priorityStays, startStays, payloadStays
   // Unique keys
   case cancelledKeepsKey, suspendedLosesKey, retryTakesKey, windowEndsWithJob, replaceSparesWaiting, appendsToNobody
+  case successorKeepsKey
   // Needs
   case waitingIsReady, anyEndIsSuccess, skipsStop, returnedGoesOn, retryLeavesSkipped, removalFrees, neededIsRemoved
   case neededExpires, skippedKeepsKey, anySkipIsFailure, suspendedIsSkipped, causeStays

@@ -75,6 +75,7 @@ extension Book {
       self[$0].map { $0.lane != nil && $0.seat == nil && !$0.course.state.isFinished } ?? false
     }
     var yielding: Set<JobID> = []
+    _ = try dependents(of: Array(entering))  // loads those of all lanes at once
     let byLane = Dictionary(grouping: entering) { self[$0]?.lane?.name ?? "" }
     for (lane, jobs) in byLane.sorted(by: { $0.key < $1.key }) {
       yielding.formUnion(try dependents(of: jobs).filter { isSeated($0) && self[$0]?.lane?.name == lane })

@@ -124,6 +124,15 @@ private struct Find: JobPayload {
     }
   }
 
+  @Test(arguments: [JobChange.setPriority(.high), .cancel(reason: nil)])
+  func `what is enqueued once a change of all has begun is left as it is`(_ change: JobChange) async throws {
+    let store = BusyStore(InMemoryStore(), adds: 20)
+    let job = NewJob(queue: "q", kind: "k", payload: Data())
+    let ids = try await store.insert(JobInsertion(Array(repeating: job, count: 5))).ids
+    #expect(try await store.changeAll(change, where: .unfinished, bite: 2).sorted() == ids)
+    #expect(try await store.jobs(JobQuery(limit: 100)).count > ids.count)
+  }
+
   @Test func `what is done to all that are unfinished leaves alone what has ended, and does not count it`() async throws
   {
     try await queue.enqueue(mixed: [Notify(user: "a"), Notify(user: "b"), Notify(user: "c")])
@@ -376,4 +385,46 @@ private enum Refusal: CodedError {
     let old = Data(#"{"attempt":1,"at":0,"message":"m"}"#.utf8)
     #expect(try JSONDecoder().decode(AttemptFailure.self, from: old).code == nil)
   }
+}
+
+/// Gets a job more with each question and each change, so many times.
+private final class BusyStore: JobStore {
+  private let base: InMemoryStore
+  private let left: Lock<Int>
+  var signals: StoreSignals { base.signals }
+  var clock: any JobClock { base.clock }
+
+  init(_ base: InMemoryStore, adds: Int) { (self.base, left) = (base, Lock(adds)) }
+
+  private func add() async throws {
+    let mayAdd = left.withLock { left in
+      left -= 1
+      return left >= 0
+    }
+    if mayAdd { _ = try await base.insert(JobInsertion([NewJob(queue: "q", kind: "k", payload: Data())])) }
+  }
+
+  func change(_ change: JobChange, where filter: JobFilter, after: JobID?, limit: Int) async throws -> ChangeReport {
+    try await add()
+    return try await base.change(change, where: filter, after: after, limit: limit)
+  }
+
+  func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {
+    let jobs = try await base.jobs(query)
+    try await add()
+    return jobs
+  }
+
+  func insert(_ insertion: JobInsertion) async throws -> InsertionReply { try await base.insert(insertion) }
+  func claim(_ request: ClaimRequest) async throws -> ClaimBatch { try await base.claim(request) }
+  func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] { try await base.renew(request) }
+  func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
+    try await base.settle(settlements, thenClaim: thenClaim)
+  }
+  func recover(_ request: RecoveryRequest) async throws -> RecoveryReport { try await base.recover(request) }
+  func configure(_ settings: [StoreSetting]) async throws { try await base.configure(settings) }
+  func counts(where filter: JobFilter) async throws -> JobCounts { try await base.counts(where: filter) }
+  func outstanding(_ scope: WorkScope) async throws -> OutstandingWork { try await base.outstanding(scope) }
+  func settings() async throws -> [StoreSetting] { try await base.settings() }
+  func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] { try await base.batches(query) }
 }

@@ -47,7 +47,8 @@ extension JobQueue {
   }
 
   /// Retries all matching jobs of this queue, by default all that failed, and returns how many. Jobs that can't be
-  /// retried in their state, or whose unique key another job holds, are left alone.
+  /// retried in their state, or whose unique key another job holds, are left alone. So are jobs, here and below,
+  /// that are enqueued or begin to match once this has begun.
   @discardableResult
   public func retryAll(where filter: JobFilter = .state(.failed)) async throws -> Int {
     try await changeAll(.retry, where: filter)
@@ -156,33 +157,23 @@ extension JobQueue {
 }
 
 extension JobStore {
-  /// Changes all matching jobs that allow it, in bites of a transaction each, and returns their ids. What waits for
-  /// another mostly came after it: what keeps jobs from running goes from the last to the first, so that none becomes
-  /// ready meanwhile that is still to be changed, and a chain of any length is removed in one round.
+  /// Changes all jobs that match when this begins, and still do in their turn, in bites of a transaction each. Returns
+  /// the ids of those that allow it. What is enqueued meanwhile is left as it is: this ends, whoever enqueues more.
   package func changeAll(_ change: JobChange, where filter: JobFilter, bite: Int = 500) async throws -> [JobID] {
-    var (changed, refused): ([JobID], [JobID]) = ([], [])
-    func turn(_ ids: some Collection<JobID>) async throws {
-      let report = try await self.change(change, where: filter && .ids(ids), after: nil, limit: ids.count)
-      changed += report.changed
-      refused += report.refused.map(\.job)
-    }
     let filter = change == .retry ? filter && !.state(.succeeded) : filter
-    let order = change.keepsFromRunning ? JobQuery.Order.newestFirst : .oldestFirst
-    var after: JobID?
-    repeat {
-      let page = try await jobs(JobQuery(filter, order: order, after: after, limit: bite)).map(\.id)
-      if !page.isEmpty { try await turn(page) }
-      after = page.count < bite ? nil : page.last
-    } while after != nil
-    // What the refused ones were needed for may be gone now, and what they need reopened.
-    var count = 0
-    while change == .remove || change == .retry, !refused.isEmpty, changed.count > count {
-      count = changed.count
-      let left = refused.sorted { order == .newestFirst ? $0 > $1 : $0 < $1 }
-      refused = []
-      for page in left.pages(of: bite) { try await turn(page) }
+    var (ids, hasMore): ([JobID], Bool) = ([], true)
+    while hasMore {
+      let page = try await jobs(JobQuery(filter, order: .newestFirst, after: ids.last, limit: bite)).map(\.id)
+      ids += page
+      hasMore = page.count == bite
     }
-    return changed
+    return try await change.make(of: ids, bite: bite) { try await self.change(change, $0, where: filter) }.changed
+  }
+
+  /// Changes those of these jobs that match, at once.
+  package func change(_ change: JobChange, _ ids: [JobID], where filter: JobFilter) async throws -> ChangeReport {
+    guard !ids.isEmpty else { return ChangeReport() }
+    return try await self.change(change, where: filter && .ids(ids), after: nil, limit: ids.count)
   }
 
   package func complete(_ id: JobID, _ output: Data?, kinds: [String] = []) async throws {

@@ -15,8 +15,7 @@ public enum JobChange: Hashable, Sendable {
   case progress(JobProgress)
   /// Ends a back-off at a random time within this duration, because a condition returned. Refused for any other wait.
   case wake(within: Duration)
-  /// Makes a running or suspended job ready without using an attempt, whichever worker runs it. One that was asked to
-  /// cancel is cancelled.
+  /// Makes a running or suspended job ready without using an attempt, or cancels it if that was asked of it.
   case reset
   /// Replaces the payload. Refused while the job is running and once it has ended.
   case replacePayload(Data)
@@ -26,6 +25,29 @@ public enum JobChange: Hashable, Sendable {
     case .cancel, .complete, .fail, .suspend, .remove: true
     default: false
     }
+  }
+
+  /// Has `turn` make it of these jobs, a bite at a time. What waits for another mostly came after it: what keeps jobs
+  /// from running goes from the last to the first, so that none becomes ready that is still to be changed. Those that
+  /// refused have another round while one helps: what they were needed for may be gone, and what they need reopened.
+  package func make(
+    of ids: [JobID], bite: Int, by turn: ([JobID]) async throws -> ChangeReport
+  ) async rethrows -> ChangeReport {
+    var (all, left, count) = (ChangeReport(), ids.sorted(), 0)
+    repeat {
+      count = all.changed.count
+      all.refused = []
+      let pages = left.pages(of: bite)
+      for page in keepsFromRunning ? pages.reversed() : pages {
+        let report = try await turn(Array(page))
+        all.changed += report.changed
+        all.refused += report.refused
+      }
+      left = all.refused.map(\.job).sorted()
+    } while (self == .remove || self == .retry) && !left.isEmpty && all.changed.count > count
+    all.changed.sort()
+    all.refused.sort { $0.job < $1.job }
+    return all
   }
 }
 

@@ -58,7 +58,7 @@
         var left = Array(page)
         if let edit { left = try await edit.apply(to: left, filter, in: store, &refusals) }
         for change in changes {
-          var answer = try await store.store.changeAll(change, left, where: filter && !.state(.running))
+          var answer = try await store.store.change(change, left, where: filter && !.state(.running))
           if selection.isByName {
             answer.refused += try await Self.running(among: left, besides: answer, in: store)
             refusals.noteMissing(left, answer)
@@ -135,7 +135,7 @@
           continue
         }
         let payload = try JSONEncoder.ofPayloads.encode(edited(command))
-        let answer = try await store.store.changeAll(.replacePayload(payload), [id], where: filter)
+        let answer = try await store.store.change(.replacePayload(payload), [id], where: filter)
         changed += answer.changed
         refusals.refused += answer.refused
         refusals.noteMissing([id], answer)  // it may have been removed since it was read

@@ -51,32 +51,15 @@
       if let code = refusals.exitCode { throw code }
     }
 
-    /// Page by page, each in a transaction of its own. What waits for another mostly came after it: what is to end ends from
-    /// the last to the first, so that nothing becomes ready meanwhile that is still to be changed.
     private func apply(to ids: [JobID], _ filter: JobFilter, in store: OpenStore) async throws -> ChangeReport {
       let bodies = BodyFolder(of: store.store)
-      var all = ChangeReport()
-      var left = ids
-      var count = 0
-      repeat {
-        count = all.changed.count
-        all.refused = []
-        let pages = left.pages(of: 400)
-        for page in change.keepsFromRunning ? pages.reversed() : pages {
-          let ids = Array(page)
-          let copies = change == .remove ? try await bodies.copies(of: ids, in: store.store) : []
-          var bite = try await store.store.changeAll(change, ids, where: filter)
-          if !copies.isEmpty { try await bodies.removeCopies(copies, goneFrom: store.store) }
-          if case .complete(let output?) = change { try await refuse(&bite, withoutOutput: output, in: store) }
-          all.changed += bite.changed
-          all.refused += bite.refused
-        }
-        // What they were needed for may be gone now, and what they need reopened.
-        left = all.refused.map(\.job).sorted()
-      } while (change == .remove || change == .retry) && !left.isEmpty && all.changed.count > count
-      all.changed.sort()
-      all.refused.sort { $0.job < $1.job }
-      return all
+      return try await change.make(of: ids, bite: 400) { ids in
+        let copies = change == .remove ? try await bodies.copies(of: ids, in: store.store) : []
+        var report = try await store.store.change(change, ids, where: filter)
+        if !copies.isEmpty { try await bodies.removeCopies(copies, goneFrom: store.store) }
+        if case .complete(let output?) = change { try await refuse(&report, withoutOutput: output, in: store) }
+        return report
+      }
     }
 
     /// What could not be ended of their commands.

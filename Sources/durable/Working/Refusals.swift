@@ -41,19 +41,4 @@
       return refused.isEmpty ? nil : ExitCode(.usage)
     }
   }
-
-  extension JobStore {
-    /// Changes those of these jobs that match, in as many transactions as that takes.
-    func changeAll(_ change: JobChange, _ ids: [JobID], where filter: JobFilter) async throws -> ChangeReport {
-      var all = ChangeReport()
-      guard !ids.isEmpty else { return all }
-      repeat {
-        let bite = try await self.change(change, where: .ids(ids) && filter, after: all.next, limit: ids.count)
-        all.changed += bite.changed
-        all.refused += bite.refused
-        all.next = bite.next
-      } while all.next != nil
-      return all
-    }
-  }
 #endif

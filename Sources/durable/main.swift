@@ -6,7 +6,8 @@
   _ = BackgroundWorker.wasStarted
   await DurableCommand.runProgram(
     reading: {
-      CommandWords.parting(SendCommand.partingJSON(GetCommand.partingHeaders(StoreOptions.afterVerb($0))))
+      CommandWords.joining(
+        CommandWords.parting(SendCommand.partingJSON(GetCommand.partingHeaders(StoreOptions.afterVerb($0)))))
     }, otherNames: TypedOtherwise.commands, hint: TypedOtherwise.hint
   ) {
     await OpenStore.closeAll()

@@ -21,6 +21,17 @@
       #expect(try await durable("add", "--").stderr.contains("what is to be run?"))
     }
 
+    @Test("what a job waits for by thousands is stored, and a command keeps its own options of that name")
+    func manyWaits() async throws {
+      let added = try await durable.shell(
+        "$DURABLE add --json $(seq -f '--after k%g' 3000) --after-end e --after-end f tool --after a --after b -- c")
+      let payload = try #require(try added.json["payload"] as? [String: Any], "\(added.stderr)")
+      #expect(payload["arguments"] as? [String] == ["tool", "--after", "a", "--after", "b", "--", "c"])
+      let shown = try await durable("show", "1", "--json").json
+      let waits = try #require(shown["after"] as? [[String: Any]])
+      #expect(waits.count == 3002)
+    }
+
     @Test("a list is stored whole, a line for the shell each, or not at all")
     func list() async throws {
       let text = "# two things\n\necho one > a; echo x >> a\n  echo \"two  words\" > b\n"

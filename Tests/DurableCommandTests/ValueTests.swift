@@ -54,6 +54,17 @@
       #expect(CommandWords.parting(typed.split(separator: " ").map(String.init)).joined(separator: " ") == seen)
     }
 
+    @Test("options that are repeated are few for the parser")
+    func repeatedOptions() {
+      let many = (1...4000).flatMap { ["--after", "\($0)"] }
+      #expect(CommandWords.joining(["add", "--json"] + many + ["--tag", "t", "--after-end", "a"]).count == 8)
+      #expect(CommandWords.joining(["status"] + many).count == 8001)
+      let typed = ["get", "--after", "a b", "--after", "", "--after-end", "c", "--after-end", "d"]
+      let joined = CommandWords.joining(typed)
+      #expect(joined == ["get", "--after", "a b\0", "--after-end", "c\0d"])
+      #expect(CommandWords.parted([joined[2], joined[4], "e"]) == ["a b", "", "c", "d", "e"])
+    }
+
     #if Postgres
       @Test(
         "a password that libpq would take for something else is refused and not shown",

@@ -99,7 +99,7 @@
     /// What follows the options.
     private func words() throws -> [SystemText] {
       // Without '--' before it, a command may have one in it.
-      let words = CommandWords.typed(behind: command.count)
+      let words = CommandWords.typed(from: command)
       guard let first = command.first else { return CommandWords.typed ?? [] }
       if first.hasPrefix("-") {
         if first == "--help" || first == "-h" { throw CleanExit.helpRequest(self) }

@@ -19,12 +19,37 @@
       return Array(words[..<end])
     }
 
+    /// What the parser is to see of options that are repeated: values that follow each other are one word, with what no
+    /// typed word has between them. For thousands of options, it would need minutes, too.
+    static func joining(_ words: [String]) -> [String] {
+      guard let verb = words.first, ["add", "get", "send"].contains(verb) else { return words }
+      var seen: [String] = []
+      var rest = words[...]
+      while let word = rest.popFirst() {
+        if ConnectionArguments.waits.contains(word), let value = rest.first, seen.dropLast().last == word,
+          ![value, seen[seen.count - 1]].contains(where: { $0.hasPrefix("-") })
+        {
+          seen[seen.count - 1] += "\0" + rest.removeFirst()
+        } else {
+          seen.append(word)
+        }
+      }
+      return seen
+    }
+
+    /// The values of such an option.
+    static func parted(_ values: [String]) -> [String] {
+      values.flatMap { $0.split(separator: "\0", omittingEmptySubsequences: false).map(String.init) }
+    }
+
     /// As they were given; nil without `--`.
     static var typed: [SystemText]? { count.withLock(\.self).map { SystemText.lastArguments($0) } }
 
-    /// The last `parsed` that the parser has seen, and what stands behind them.
-    static func typed(behind parsed: Int) -> [SystemText] {
-      SystemText.lastArguments(parsed + (count.withLock(\.self).map { $0 + 1 } ?? 0))
+    /// The last ones, which the parser has seen as `parsed`, and what stands behind them.
+    static func typed(from parsed: [String]) -> [SystemText] {
+      // Each value that was joined had its option before it.
+      let seen = parsed.count + 2 * parsed.reduce(0) { $0 + $1.count { $0 == "\0" } }
+      return SystemText.lastArguments(seen + (count.withLock(\.self).map { $0 + 1 } ?? 0))
     }
   }
 #endif

@@ -33,7 +33,10 @@
       }
     }
 
-    private var all: [String] { after + afterEnd + afterFailure }
+    /// The options whose values are joined before they are parsed.
+    static let waits: Set = ["--after", "--after-end", "--after-failure"]
+
+    private var all: [String] { CommandWords.parted(after + afterEnd + afterFailure) }
 
     /// Keys that it waits for, as they were given.
     var keysWaitedFor: [String] { all.filter { JobID($0) == nil } }
@@ -42,9 +45,11 @@
 
     /// A number is a job's id, anything else a key.
     var dependencies: [any JobReference] {
-      func reference(_ text: String) -> JobDependency { JobID(text)?.dependency ?? .key(text) }
-      return after.map { reference($0) } + afterEnd.map { .end(of: reference($0)) }
-        + afterFailure.map { .failure(of: reference($0)) }
+      func references(_ words: [String]) -> [JobDependency] {
+        CommandWords.parted(words).map { JobID($0)?.dependency ?? .key($0) }
+      }
+      return references(after) + references(afterEnd).map { .end(of: $0) }
+        + references(afterFailure).map { .failure(of: $0) }
     }
   }
 

@@ -270,9 +270,9 @@ final class OperationBoard: Sendable {
       releaseLater(operation)
     case .stored(let job):
       // Unstructured, as the caller continues; it ends with the store's reply.
-      Task(executorPreference: EngineThread.shared) { [jobs, logger] in
+      Task(executorPreference: EngineThread.shared) { [self] in
         do {
-          try await jobs.cancel(job)
+          try await answer { [jobs] in try await jobs.cancel(job) }
         } catch let error as JobError where error.code == .wrongState || error.code == .notFound {
           // The job has ended.
         } catch {

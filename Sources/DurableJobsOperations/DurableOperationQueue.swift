@@ -244,13 +244,16 @@ public final class DurableOperationQueue: OperationQueue, @unchecked Sendable {
     public override var operationCount: Int { durableOperations.count + super.operationCount }
   #endif
 
+  /// Requests cancellation of all operations, and returns at once. What earlier processes left is cancelled as well,
+  /// once the store has said what that is.
   public override func cancelAllOperations() {
     super.cancelAllOperations()
-    for operation in durableOperations { operation.cancel() }
+    board.cancelAll()
   }
 
   /// Blocks the calling thread until all operations have finished, including those of earlier processes, however long
-  /// their retries take. Do not call it in a handler, or from many tasks at once: handlers run on Swift's pool.
+  /// their retries take, or the store is away. Do not call it in a handler, or from many tasks at once: handlers run on
+  /// Swift's pool.
   public override func waitUntilAllOperationsAreFinished() {
     var operations: [Operation] = []
     repeat {

@@ -21,6 +21,11 @@ final class OperationBoard: Sendable {
     var byJob: [JobID: DurableOperation] = [:]
     /// What handlers get of jobs that are not what the first of their operations is.
     var views: [JobID: DurableOperation] = [:]
+    /// Whether what was left is still being read.
+    var isLoading = true
+    /// While it is, jobs that have ended, and whether all that are found are to be cancelled.
+    var endedMeanwhile: Set<JobID> = []
+    var cancelsFound = false
     /// Finished operations whose dependents have yet to be released.
     var unheard: [Finished] = []
     var isReleasing = false
@@ -61,13 +66,20 @@ final class OperationBoard: Sendable {
           try await jobs.jobs(where: .unfinished.sparingSchedules, detail: .payload, after: after, limit: 500)
         }
         await Self.offEngine { [self] in
-          for job in page { _ = view(of: job.id, job.key, job.kind, job.payload ?? Data()) }
+          for job in page { _ = view(of: job.id, job.key, job.kind, job.payload ?? Data(), isLeft: true) }
         }
         after = page.count < 500 ? nil : page.last?.id
       } while after != nil
     } catch {
       logger.error("the jobs that were left could not be read", metadata: ["error": "\(error.briefly)"])
     }
+    state.withLock { ($0.isLoading, $0.endedMeanwhile, $0.cancelsFound) = (false, [], false) }
+  }
+
+  /// Cancels all that are unfinished, and what is yet to be found of what earlier processes left.
+  func cancelAll() {
+    state.withLock { $0.cancelsFound = $0.isLoading }
+    for operation in unfinished { operation.cancel() }
   }
 
   /// Returns false, and logs, if the operation was already added, here or elsewhere. The caller shows the progress.
@@ -91,23 +103,27 @@ final class OperationBoard: Sendable {
   }
 
   /// What stands for a job: the operation that it is known to be, or that is being stored just now and may be it, or a
-  /// new one.
-  private func view(of job: JobID, _ key: String?, _ kind: String, _ payload: Data) -> DurableOperation {
+  /// new one. Nil only for a job that was left and has ended since it was read.
+  private func view(
+    of job: JobID, _ key: String?, _ kind: String, _ payload: Data, isLeft: Bool
+  ) -> DurableOperation? {
     let id = key.flatMap(id(of:))
-    let (operation, isNew) = state.withLock { state in
-      if let known = state.byJob[job] { return (known, false) }
+    let (operation, isNew, mustCancel) = state.withLock { state -> (DurableOperation?, Bool, Bool) in
+      if let known = state.byJob[job] { return (known, false, false) }
       if let known = id.flatMap({ state.byID[$0] })?.first(where: { $0.isBeingStored && $0.isSame(kind, payload) }) {
-        return (known, false)
+        return (known, false, false)
       }
+      if isLeft, state.endedMeanwhile.contains(job) { return (nil, false, false) }
       let operation = DurableOperation(id: id ?? "\(job)", kind: kind, payload: payload)
       operation.found(as: job, on: self)
       state.add(operation, as: job)
       state.byJob[job] = operation
-      return (operation, true)
+      return (operation, true, state.cancelsFound)
     }
-    if isNew {
+    if let operation, isNew {
       showProgress()
       follow(operation, job)
+      if mustCancel { operation.cancel() }
     }
     return operation
   }
@@ -115,7 +131,7 @@ final class OperationBoard: Sendable {
   /// The operation that is passed to an attempt's handler. The attempt may start before storing its job has returned,
   /// and the job may come from another process.
   func operation(of job: UntypedJob, _ context: JobContext) -> DurableOperation {
-    let known = view(of: context.id, context.key, job.kind, job.payload)
+    let known = view(of: context.id, context.key, job.kind, job.payload, isLeft: false)!
     if known.isCancelled || known.isSame(job.kind, job.payload) { return known }
     let (view, isNew) = state.withLock { state in
       if let view = state.views[context.id], view.isSame(job.kind, job.payload) { return (view, false) }
@@ -521,6 +537,7 @@ extension OperationBoard.State {
 
   /// Returns false if it was only a handler's view.
   mutating func remove(_ operation: DurableOperation) -> Bool {
+    if let job = operation.jobID, isLoading { endedMeanwhile.insert(job) }
     if let job = operation.jobID, views[job] === operation { views[job] = nil }
     guard let number = numbers.removeValue(forKey: ObjectIdentifier(operation)) else { return false }
     unfinished[number] = nil

@@ -195,6 +195,47 @@ import Testing
     await queue.stop()
   }
 
+  @Test func `All are cancelled without a wait for the store, and what was left once it is found`() async throws {
+    let (store, clock) = await Self.left("a", "b")
+    store.fail(next: 9, .jobs, with: JobError(.locked, "away"))
+    let queue = DurableOperationQueue(name: "bench", store: store)
+    let new = Bench.work("new")
+    await queue.add(new)
+    await onThread { queue.cancelAllOperations() }
+    #expect(new.isCancelled)
+    await passing(clock) { await queue.finished() }
+    #expect(try await queue.jobs.counts() == JobCounts([.cancelled: 3]))
+    await queue.add(Bench.work("later"))
+    #expect(await onThread { queue.durableOperations.map(\.isCancelled) } == [false])
+    await queue.stop()
+  }
+
+  @Test func `An operation is cancelled once the store takes that`() async throws {
+    let clock = ManualClock()
+    let store = FaultyStore(InMemoryStore(clock: clock))
+    let (queue, operation) = (DurableOperationQueue(name: "bench", store: store), Bench.work("a"))
+    await queue.add(operation)
+    store.fail(.change, with: JobError(.locked, "away"))
+    operation.cancel()
+    await passing(clock) { await operation.finished() }
+    #expect(try await queue.jobs.counts() == JobCounts([.cancelled: 1]))
+    await queue.stop()
+  }
+
+  @Test func `What has ended while it was being read as left is no operation again`() async throws {
+    let store = LateStore()
+    let (queue, operation) = (DurableOperationQueue(name: "bench", store: store), Bench.work("a"))
+    await queue.add(operation)
+    store.mayRead.open()
+    await store.hasRead.pass()
+    queue.register("work") { _, _ in }
+    await operation.finished()
+    store.mayAnswer.open()
+    await queue.finished()
+    #expect(queue.progress.totalUnitCount == 1)
+    await queue.stop()
+  }
+
   @Test func `A schedule in the queue is no operation, and is not cancelled with them`() async throws {
     let store = InMemoryStore()
     let schedule = NewJob(queue: "bench", kind: "durable.schedule", payload: Data())
@@ -380,4 +421,37 @@ import Testing
     #expect(try await bench.queue.jobs.counts().unfinished == 0)
     await bench.queue.stop()
   }
+}
+
+/// Holds its answer to who asks for what was left.
+private final class LateStore: JobStore {
+  let (mayRead, hasRead, mayAnswer) = (Door(), Door(), Door())
+  private let base = InMemoryStore()
+  var signals: StoreSignals { base.signals }
+  var clock: any JobClock { base.clock }
+
+  func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {
+    guard query.detail == .payload else { return try await base.jobs(query) }
+    await mayRead.pass()
+    let jobs = try await base.jobs(query)
+    hasRead.open()
+    await mayAnswer.pass()
+    return jobs
+  }
+
+  func insert(_ insertion: JobInsertion) async throws -> InsertionReply { try await base.insert(insertion) }
+  func claim(_ request: ClaimRequest) async throws -> ClaimBatch { try await base.claim(request) }
+  func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] { try await base.renew(request) }
+  func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
+    try await base.settle(settlements, thenClaim: thenClaim)
+  }
+  func recover(_ request: RecoveryRequest) async throws -> RecoveryReport { try await base.recover(request) }
+  func change(_ change: JobChange, where filter: JobFilter, after: JobID?, limit: Int) async throws -> ChangeReport {
+    try await base.change(change, where: filter, after: after, limit: limit)
+  }
+  func configure(_ settings: [StoreSetting]) async throws { try await base.configure(settings) }
+  func counts(where filter: JobFilter) async throws -> JobCounts { try await base.counts(where: filter) }
+  func outstanding(_ scope: WorkScope) async throws -> OutstandingWork { try await base.outstanding(scope) }
+  func settings() async throws -> [StoreSetting] { try await base.settings() }
+  func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] { try await base.batches(query) }
 }

@@ -43,8 +43,8 @@ import Testing
     .lostClaimIsFollowed: 81, .onlyRowsOfDeathsEnd: 22, .overdueRetries: 17, .begunIsOverdue: 17,
     .renewalEndsNoDoubt: 24, .resumeForgetsTime: 38, .retriedBringsNoKey: 27, .retryForgetsSteps: 15,
     .retryKeepsCrashes: 15, .retryKeepsDeadline: 103, .retryLeavesSkipped: 33, .retryOpensBatch: 19,
-    .retryTakesKey: 24, .successLosesToCancel: 32, .suspensionBeatsCancel: 22, .wakeEndsAnyWait: 14,
-    .windowEndsWithJob: 32, .workersWordGoesFirst: 30,
+    .retryTakesKey: 24, .successLosesToCancel: 32, .successorKeepsKey: 32, .suspensionBeatsCancel: 22,
+    .wakeEndsAnyWait: 14, .windowEndsWithJob: 32, .workersWordGoesFirst: 30,
   ]
 
   /// The first seed whose history ends in a difference.

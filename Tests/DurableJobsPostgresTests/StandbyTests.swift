@@ -39,17 +39,70 @@
       return try server.psql(sql).count
     }
 
-    @Test("A commit that no standby confirms in time is told to be of unknown outcome, and nobody else sees it")
-    func nobody() async throws {
-      let store = try await server.store(schema) { $0.callLimit = .seconds(1) }
+    /// Stores a job whose commit nobody confirms until its outcome is told.
+    private func loseOne(in store: PostgresStore, meanwhile: () async throws -> Void = {}) async throws {
+      let isTold = Lock(false)
+      let call = Task {
+        defer { isTold.withLock { $0 = true } }
+        return try await store.insert(JobInsertion([.plain()]))
+      }
+      try await until { try isTold.withLock(\.self) || waiting("COMMIT") == 1 }
+      try await meanwhile()
+      let error = await #expect(throws: JobError.self) { try await call.value }
+      #expect(error?.code == .storeFailed && error?.cause is UnknownOutcome, "\(error as Any)")
+      try await until { try waiting("COMMIT") == 0 }
+      #expect(try server.psql("SELECT 1 FROM job", schema: schema).count == 2)
+    }
+
+    @Test(
+      "A commit that no standby confirms in time is told to be of unknown outcome, and then no session waits for it",
+      arguments: [false, true])
+    func nobody(isPooled: Bool) async throws {
+      let pooler = isPooled ? try TestPooler(before: server) : nil
+      defer { withExtendedLifetime(pooler) {} }
+      let store = try await server.store(schema, pooler?.way ?? "") {
+        ($0.isPooled, $0.callLimit) = (isPooled, .seconds(1))
+      }
       _ = try await store.insert(JobInsertion([.plain()]))
       try await requireStandby()
-      let error = await #expect(throws: JobError.self) { try await store.insert(JobInsertion([.plain()])) }
-      #expect(error?.code == .storeFailed && error?.cause is UnknownOutcome, "\(error as Any)")
-      #expect(try server.psql("SELECT 1 FROM job", schema: schema).count == 1)
-      #expect(try waiting("COMMIT") == 1)
+      try await loseOne(in: store)
       try setStandby("")
-      try await until { try server.psql("SELECT 1 FROM job", schema: schema).count == 2 }
+      await store.close()
+    }
+
+    @Test("A session waits no longer for a standby whose client has lost it, once the outcome is told")
+    func cut() async throws {
+      let wire = try TestWire(before: server)
+      defer { withExtendedLifetime(wire) {} }
+      let store = try await server.store(schema, "host=\(wire.folder)") { $0.callLimit = .seconds(1) }
+      _ = try await store.insert(JobInsertion([.plain()]))
+      try await requireStandby()
+      try await loseOne(in: store) { wire.cutAll() }
+      try setStandby("")
+      await store.close()
+    }
+
+    @Test("What is reported again after an unknown outcome is acknowledged once the standby has it, and not before")
+    func again() async throws {
+      let hasty = try await server.store(schema) { $0.callLimit = .seconds(1) }
+      _ = try await hasty.insert(JobInsertion([.plain()]))
+      let results = try await hasty.claim(.of(1)).jobs.map { $0.settled() }
+      try await requireStandby()
+      let error = await #expect(throws: JobError.self) { try await hasty.settle(results, thenClaim: nil) }
+      #expect(error?.cause is UnknownOutcome, "\(error as Any)")
+      try await until { try waiting("COMMIT") == 0 }
+      let store = try await server.store(schema) { $0.callLimit = .seconds(600) }
+      let isTold = Lock(false)
+      let call = Task {
+        let replies = try await store.settle(results, thenClaim: nil).replies
+        isTold.withLock { $0 = true }
+        return replies
+      }
+      try await until { try isTold.withLock(\.self) || waiting("COMMIT") == 1 }
+      #expect(!isTold.withLock { $0 })
+      try setStandby("")
+      #expect(try await call.value.map(\.isAccepted) == [true])
+      await hasty.close()
       await store.close()
     }
 
@@ -65,6 +118,7 @@
         return ids
       }
       try await until { try waiting("COMMIT") == 1 }
+      #expect(try server.psql("SELECT 1 FROM job", schema: schema).count == 1, "nobody else sees it")
       try server.psql("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event='SyncRep'")
       try await until { try isTold.withLock(\.self) || waiting("%emit_message%") == 1 }
       #expect(!isTold.withLock { $0 })

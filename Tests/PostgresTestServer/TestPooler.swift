@@ -40,7 +40,7 @@
       rm -rf "$folder"
       """
 
-    private init(before server: TestServer) throws {
+    package init(before server: TestServer) throws {
       let places = [
         "/usr/sbin/pgbouncer", "/usr/local/bin/pgbouncer", "/opt/homebrew/bin/pgbouncer", "/usr/bin/pgbouncer",
       ]

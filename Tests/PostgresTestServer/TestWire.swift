@@ -16,6 +16,7 @@
     private let server: String
     private let listener: Int32
     private let state = Lock((awaited: [UInt8]?.none, cuts: 0, refusals: 0, words: "", isSilent: false))
+    private let clients = Lock<Set<Int32>>([])
 
     /// ReadyForQuery, of a session that is in no transaction.
     private static let end: [UInt8] = [UInt8(ascii: "Z"), 0, 0, 0, 5, UInt8(ascii: "I")]
@@ -54,6 +55,9 @@
     /// Whether nothing of what the server says arrives, nor on new connections.
     package func fallSilent(_ isSilent: Bool) { state.withLock { $0.isSilent = isSilent } }
 
+    /// Cuts all connections, whatever goes on on them.
+    package func cutAll() { clients.withLock { for client in $0 { shutdown(client, Int32(SHUT_RDWR)) } } }
+
     private func isRefused(_ client: Int32) -> Bool {
       let words = state.withLock { state -> String? in
         guard state.refusals > 0 else { return nil }
@@ -74,6 +78,7 @@
         close(client)
         return
       }
+      _ = clients.withLock { $0.insert(client) }
       // Both are closed when neither is read any more.
       let open = Lock(2)
       for (from, to, isAnswer) in [(client, server, false), (server, client, true)] {
@@ -90,7 +95,15 @@
               $0 -= 1; return $0 == 0
             })
           else { return }
-          close(client)
+          guard let self else {
+            close(client)
+            close(server)
+            return
+          }
+          clients.withLock {
+            $0.remove(client)
+            close(client)
+          }
           close(server)
         }
       }

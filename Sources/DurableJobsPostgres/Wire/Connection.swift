@@ -35,6 +35,7 @@
     private var isBroken = false
     /// COMMIT was sent, and not answered. Who cancels that ends its wait for a standby, which may not have it then.
     private var isCommitting = false
+    private let canceller: Canceller?
     private let standby = Standby()
     /// A server takes a message of more than 2^30 bytes for an attack, and ends the connection.
     private static let mostBytes = 1_000_000_000
@@ -55,6 +56,7 @@
     /// Connects; blocks for that. `schema` is quoted, and followed by a point.
     init(_ server: ServerName, schema: String, isPreparing: Bool, within limit: Duration? = nil) throws {
       connection = try server.connect(within: limit)
+      canceller = Canceller(of: connection)
       self.schema = schema
       self.isPreparing = isPreparing
       PQsetNoticeReceiver(
@@ -81,7 +83,20 @@
       self.deadline = deadline
     }
 
-    deinit { PQfinish(connection) }
+    /// Who had it has let go of it, so what became of a commit is decided, if only to be unknown: one that waits for a
+    /// standby still would do so until that is back, with a session of the server.
+    deinit {
+      guard isCommitting, let canceller else { return PQfinish(connection) }
+      PQsetNoticeReceiver(connection, { _, _ in }, nil)
+      let (address, isOver) = (UInt(bitPattern: connection), DispatchSemaphore(value: 0))
+      canceller.cancel {
+        // A pooler forgets what it should cancel once this is closed.
+        PQfinish(OpaquePointer(bitPattern: address))
+        isOver.signal()
+      }
+      // The process may end after this.
+      _ = isOver.wait(timeout: .now() + 1)
+    }
 
     var hasUnsent: Bool { !sent.isEmpty || refusal != nil }
     var isUsable: Bool { PQstatus(connection) == CONNECTION_OK && !isBroken }
@@ -240,24 +255,33 @@
         let number = rest > 0 ? poll(&descriptor, 1, Int32(clamping: rest)) : 0
         if number > 0 { return }
         if number < 0, errno == EINTR { continue }
-        if !isCommitting { cancel() }
+        if !isCommitting { canceller?.cancel() }
         throw PostgresFailure(.timedOut, "a statement took too long, and was given up")
       }
     }
+  }
 
-    /// Asks the server to stop, on a thread that ends with it: an unreachable server never answers.
-    private func cancel() {
-      guard let cancel = PQgetCancel(connection) else { return }
-      let address = UInt(bitPattern: cancel)
+  /// Has the server stop what it does for a connection, also after that is lost.
+  private final class Canceller: Sendable {
+    private let address: UInt
+
+    init?(of connection: OpaquePointer) {
+      guard let cancel = PQgetCancel(connection) else { return nil }
+      address = UInt(bitPattern: cancel)
+    }
+
+    deinit { PQfreeCancel(OpaquePointer(bitPattern: address)) }
+
+    /// On a thread that ends with it: an unreachable server never answers. Without one, the server finds out by itself.
+    func cancel(_ then: @escaping @Sendable () -> Void = {}) {
       do {
-        try StoreThread.start("durable-cancel") {
-          guard let cancel = OpaquePointer(bitPattern: address) else { return }
+        try StoreThread.start("durable-cancel") { [self] in
           var words = [CChar](repeating: 0, count: 256)
-          PQcancel(cancel, &words, 256)
-          PQfreeCancel(cancel)
+          PQcancel(OpaquePointer(bitPattern: address), &words, 256)
+          then()
         }
       } catch {
-        PQfreeCancel(cancel)  // the server finds out when the connection ends
+        then()
       }
     }
   }

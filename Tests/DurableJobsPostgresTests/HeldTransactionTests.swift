@@ -240,6 +240,25 @@
       try WholeStore.expect(of: server, schema: schema, database: database)
     }
 
+    @Test("Who comes from few names to many waits for nobody who has a few others")
+    func fewThenMany() async throws {
+      func names(_ letter: String, _ numbers: Range<Int>) -> [String] { numbers.map { "\(letter)\($0)" } }
+      let (one, other) = (Session(engine: store.engine, number: 7), Session(engine: store.engine, number: 8))
+      let end = SystemClock().uptime + .seconds(600)
+      try one.write(until: end, waitingForLocks: .milliseconds(100)) { first in
+        first.begin()
+        first.lock(names("a", 0..<30), .lane)
+        try first.sync()
+        try other.write(until: end, waitingForLocks: .milliseconds(100)) { second in
+          second.begin()
+          second.lock(names("b", 0..<30), .lane)
+          try second.sync()
+          first.lock(names("a", 30..<230), .lane)
+          try first.sync()
+        }
+      }
+    }
+
     @Test("A change by a filter spares a job that does not match any more once who had it locked has committed")
     func changed() async throws {
       let ids = try await insert(3)

@@ -56,6 +56,7 @@
     var expectedIDs = 0
     var ids: [JobID] = []
     private var lockedNames: Set<String> = []
+    private var lockedSpaces: Set<NameSpace> = []
 
     /// What the server tells of this transaction, once it has begun.
     private(set) var head: Head?
@@ -307,14 +308,27 @@
     static let lockNamesSQL = locking("pg_advisory_xact_lock", name)
     static let shareStripesSQL = locking("pg_advisory_xact_lock_shared", stripe)
     static let lockStripesSQL = locking("pg_advisory_xact_lock", stripe)
+    /// As many stripes as nobody shares now, and of the others the names.
+    static let tryStripesSQL = """
+      SELECT CASE WHEN NOT pg_try_advisory_xact_lock(s) THEN
+        concat(pg_advisory_xact_lock_shared(s),pg_advisory_xact_lock(h)) END
+      FROM (SELECT DISTINCT \(stripe) s,\(name) h FROM unnest($1) n ORDER BY 1,2) x
+      """
 
     /// A name may have no row that could be locked yet. One is locked once, but in a caller's transaction, which may have
     /// let go of it by a savepoint.
+    ///
+    /// Who locks whole stripes waits for all who have a name in them: so only who has no name yet does that, or two who
+    /// each have some would wait for each other.
     func lock(_ names: [String], _ space: NameSpace) {
       let new = names.filter { lockedNames.insert("\(space.rawValue) \($0)").inserted || isCallers }
       guard !new.isEmpty else { return }
       let values: [Value] = [.texts(new), .int(context.lockSeed &+ space.rawValue)]
-      guard lockedNames.count <= Self.mostNames else { return connection.send(Self.lockStripesSQL, values) }
+      let isFirst = lockedSpaces.insert(space).inserted
+      guard lockedNames.count <= Self.mostNames else {
+        return connection.send(
+          isFirst || new.count > Self.lastStripe ? Self.lockStripesSQL : Self.tryStripesSQL, values)
+      }
       connection.send(Self.shareStripesSQL, values)
       connection.send(Self.lockNamesSQL, values)
     }

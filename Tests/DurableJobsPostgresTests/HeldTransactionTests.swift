@@ -342,6 +342,22 @@
       await store.close()
     }
 
+    @Test("A sweep whose look for what has expired takes too long does all else, and looks at less the next time")
+    func slowLook() async throws {
+      let store = try await server.store(schema, "dbname=\(database)", clock: clock) {
+        ($0.lockPatience, $0.callLimit) = (.milliseconds(50), .seconds(600))
+      }
+      _ = try await insert(1, terms: JobTerms(start: .after(.seconds(10))))
+      clock.advance(by: .seconds(20))
+      // Of what a sweep reads, only that look needs this table.
+      try await holding("LOCK TABLE \"\(schema)\".batch") {
+        _ = try await WorkerLoop.$isWaiting.withValue(true) { try await store.recover(RecoveryRequest()) }
+      }
+      #expect(try await store.counts(where: .all) == JobCounts([.ready: 1]))
+      #expect(store.engine.pruningRows.withLock(\.self) == PruningPass.mostRows / 2)
+      await store.close()
+    }
+
     @Test("However long it takes to set all waits right after the clock was set back, it is done, and once")
     func setBack() async throws {
       let late = try await insert(2, terms: JobTerms(start: .after(.seconds(3600))))

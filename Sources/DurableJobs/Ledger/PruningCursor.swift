@@ -15,8 +15,9 @@ package struct PruningCursor: Sendable {
 
 /// One bite of a pass: at most as many jobs past their retention as were requested, oldest first.
 package struct PruningPass: Sendable {
-  /// Rows examined in one bite: some milliseconds of reading.
-  package static let rowsInBite = 20_000
+  /// Rows examined in one bite at most: some milliseconds of reading.
+  package static let mostRows = 20_000
+  package var rows = mostRows
 
   package private(set) var jobs: [JobID] = []
   /// Batches that were done without jobs, so that no job's removal removes them.
@@ -69,7 +70,7 @@ package struct PruningPass: Sendable {
   package mutating func end() {
     guard isDue else { return }
     hasMore = isFull
-    if !hasMore, count < Self.rowsInBite {
+    if !hasMore, count < rows {
       cursor = PruningCursor(setBacks: cursor.setBacks, nextPass: cursor.earliest)
     }
   }

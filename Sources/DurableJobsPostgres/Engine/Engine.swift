@@ -16,6 +16,8 @@
     let epoch: Lock<Int64>
     let doubts = Lock(Doubts())
     let pruning = Lock(PruningCursor())
+    /// How many jobs a look for those past their retention examines: fewer, where that has taken too long.
+    let pruningRows = Lock(PruningPass.mostRows)
     /// Damaged rows that were found, to be included in the next report.
     let unreadable = Lock<[JobID]>([])
     /// What ``lookForSettings()`` found last.

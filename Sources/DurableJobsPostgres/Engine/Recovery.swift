@@ -113,10 +113,23 @@
       return verdict
     }
 
+    /// Nothing is found where the look takes longer than it may: what else there is to recover does not wait for it.
     private func findExpired(now: Int64, limit: Int) async throws -> PruningPass {
-      let pass = PruningPass(
+      var pass = PruningPass(
         from: pruning.withLock { $0 }, setBacks: time.setBacks, policy: configuration.policy, now: now, limit: limit)
-      return pass.isDue ? try await read { try $0.look(for: pass) } : pass
+      guard pass.isDue else { return pass }
+      pass.rows = pruningRows.withLock(\.self)
+      let begun = SystemClock().uptime
+      do {
+        let found = try await read { [pass] in try $0.look(for: pass) }
+        if SystemClock().uptime - begun < configuration.lockPatience / 4 {
+          pruningRows.withLock { $0 = min(2 * $0, PruningPass.mostRows) }
+        }
+        return found
+      } catch let error as JobError where (error.cause as? PostgresFailure)?.kind == .timedOut {
+        pruningRows.withLock { $0 = max($0 / 2, 1) }
+        return pass
+      }
     }
   }
 #endif

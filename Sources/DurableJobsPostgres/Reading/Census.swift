@@ -91,7 +91,7 @@
           for row in 0..<rows.count { kinds[rows.int(row, 0)] = rows.text(row, 1) }
         }
       }
-      connection.send(Self.finishedSQL, [.int(pass.cursor.id), .int(Int64(PruningPass.rowsInBite))]) { rows in
+      connection.send(Self.finishedSQL, [.int(pass.cursor.id), .int(Int64(pass.rows))]) { rows in
         for row in 0..<rows.count where !pass.isFull {
           let kind = kinds[rows.int(row, 4)]
           pass.look(at: rows.int(row, 0), state: rows.int(row, 1), kind: kind, enteredAt: rows.int(row, 2)) {

@@ -14,7 +14,7 @@ extension Engine {
     guard pass.isDue else { return pass }
     return try await read { connection in
       var pass = pass
-      let rows = try Statement(Self.finishedSQL, on: connection).with(pass.cursor.id, PruningPass.rowsInBite)
+      let rows = try Statement(Self.finishedSQL, on: connection).with(pass.cursor.id, pass.rows)
       let options = try Statement("SELECT options FROM durable_spec WHERE id=?1", on: connection)
       let routes = pass.asksForKinds ? try RouteTotals.read(isCounting: false, on: connection) : []
       let kinds = Dictionary(routes.map { ($0.id, $0.kind) }) { $1 }

@@ -80,6 +80,21 @@
       try WholeStore.expect(of: server, schema: schema, database: database)
     }
 
+    @Test("A store that has its functions from before gets those of now")
+    func functions() async throws {
+      await (try await store()).close()
+      try sql(
+        """
+        CREATE OR REPLACE FUNCTION enqueue(queue text, kind text, payload json, priority bigint DEFAULT 0,
+          run_at timestamptz DEFAULT NULL, max_attempts integer DEFAULT \(Defaults.maxAttempts))
+        RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'old'; END $$;
+        UPDATE meta SET version=7
+        """)
+      let store = try await self.store()
+      #expect(try sql("SELECT enqueue('default','work','{}',run_at=>'-infinity')") == [["1"]])
+      await store.close()
+    }
+
     /// The statements of a worker of version 5, on a connection that has prepared them.
     private final class OldWorker {
       private let connection: Connection

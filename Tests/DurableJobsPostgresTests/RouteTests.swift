@@ -64,6 +64,23 @@
       try WholeStore.expect(of: server, schema: schema)
     }
 
+    @Test("Who works on a store that is dropped, and made anew by others, is refused there", arguments: [1, 2])
+    func anew(count: Int) async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      let old = try await server.store(schema)
+      _ = try await old.insert(JobInsertion([.plain("old")]))
+      try server.psql("DROP SCHEMA \"\(schema)\" CASCADE")
+      let new = try await server.store(schema)
+      let id = try await new.insert(JobInsertion([.plain("new")])).ids[0]
+      let jobs = JobInsertion((0..<count).map { _ in .plain("old") })
+      let error = await #expect(throws: JobError.self) { try await old.insert(jobs) }
+      #expect(error?.code == .notAStore, "\(error as Any)")
+      #expect(try await new.jobs(JobQuery()).map(\.id) == [id])
+      #expect(try await new.insert(JobInsertion([.plain("old")])).ids.count == 1)
+      try WholeStore.expect(of: server, schema: schema)
+    }
+
     @Test("Who adds jobs while others take the last away loses none")
     func race() async throws {
       let server = try TestServer.shared.get()

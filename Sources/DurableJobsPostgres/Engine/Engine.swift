@@ -44,10 +44,11 @@
       let schema = configuration.schema
       serverClock = configuration.clock == nil ? ServerClock() : nil
       clock = configuration.clock ?? serverClock ?? SystemClock()
+      let seed = Schema.lockSeed(schema)
+      let found = try Opening.open(server, seed: seed, configuration: configuration, clock: serverClock)
       context = StoreContext(
         policy: configuration.policy, session: UUID().uuidString, process: .current, workers: OwnWorkers(),
-        lockSeed: Schema.lockSeed(schema), isPooled: configuration.isPooled, statementLimit: configuration.callLimit)
-      let found = try Opening.open(server, seed: context.lockSeed, configuration: configuration, clock: serverClock)
+        lockSeed: seed, isPooled: configuration.isPooled, statementLimit: configuration.callLimit, table: found.table)
       epoch = Lock(found.epoch)
       versionBefore = found.before
       path = configuration.folder.map { "\($0)/postgres-\(found.identity)" }

@@ -20,6 +20,8 @@
     let isPooled: Bool
     /// How long the server may be at one statement.
     let statementLimit: Duration
+    /// The server's number for the table `meta` that was opened: what is remembered is true of no other.
+    let table: Int64
   }
 
   /// One transaction: the rows that the rules see. An exchange is a pipeline, which waits for the server once; how it
@@ -113,7 +115,7 @@
     static let lifeSQL = "concat(extract(epoch FROM pg_postmaster_start_time()),' ',pg_last_wal_replay_lsn())"
     private static let beginSQL = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
     private static let nowSQL =
-      "pg_current_xact_id()::text::bigint,floor(extract(epoch FROM clock_timestamp())*1000)::bigint"
+      "pg_current_xact_id()::text::bigint,floor(extract(epoch FROM clock_timestamp())*1000)::bigint,\(Opening.tableSQL)"
     private static let patienceSQL = "SELECT set_config('lock_timeout',$1,true)"
     static let headSQL = "SELECT \(nowSQL),changes FROM §meta WHERE id=1"
     private static let pooledHeadSQL = "SELECT \(nowSQL),changes,\(lifeSQL) FROM §meta WHERE id=1"
@@ -131,10 +133,20 @@
       if let lockPatience { connection.send(Self.patienceSQL, [.text("\(max(lockPatience.milliseconds, 1))ms")]) }
       connection.send(connection.life == nil ? Self.pooledHeadSQL : Self.headSQL) { [self] rows in
         guard rows.count == 1 else { throw JobError(.notAStore, "the schema is no store: its table 'meta' is empty") }
-        try check(rows.int(0, 1), begunAt)
-        let life = connection.life ?? rows.text(0, 3) ?? ""
-        head = Head(number: rows.int(0, 0), changes: rows.int(0, 2), life: life)
+        let life = connection.life ?? rows.text(0, 4) ?? ""
+        try met(rows, changes: rows.int(0, 3), life: life)
       }
+    }
+
+    private func met(_ rows: Rows, changes: Int64, life: String) throws {
+      guard rows.int(0, 2) == context.table else {
+        throw JobError(
+          .notAStore,
+          "the store was dropped, and made or restored anew, since this process opened it: nothing was stored. Open it "
+            + "again")
+      }
+      try check(rows.int(0, 1), begunAt)
+      head = Head(number: rows.int(0, 0), changes: changes, life: life)
     }
 
     /// Begins, and reserves the id of the only job that this stores. `reserved` gets it, and how many entries of the
@@ -144,9 +156,8 @@
       begunAt = SystemClock().uptime
       connection.send(Self.beginSQL)
       connection.send(Self.loneHeadSQL) { [self] rows in
-        try check(rows.int(0, 1), begunAt)
-        head = Head(number: rows.int(0, 0), changes: -1, life: life)
-        reserved(rows.id(0, 2), rows.int(0, 3))
+        try met(rows, changes: -1, life: life)
+        reserved(rows.id(0, 3), rows.int(0, 4))
       }
     }
 

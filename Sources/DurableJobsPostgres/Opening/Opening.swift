@@ -24,6 +24,7 @@
         (SELECT count(*) FROM pg_class c JOIN pg_namespace n ON n.oid=c.relnamespace WHERE n.nspname=$1)
       """
     static let versionSQL = "SELECT version FROM §meta WHERE id=1"
+    static let tableSQL = "'§meta'::regclass::oid::bigint"
     static let stateSQL = """
       SELECT greatest(
           coalesce((SELECT created_at FROM §spec WHERE id>m.epoch_job ORDER BY id DESC LIMIT 1),m.epoch_at),
@@ -32,7 +33,7 @@
             UNION ALL
             (SELECT entered_at,run_at,links FROM §job WHERE route=r.id AND state=3 ORDER BY rank DESC LIMIT 50)) j
           WHERE j.run_at-j.entered_at BETWEEN 0 AND 31536000000 AND j.links&\(Links.dated.rawValue)=0)),
-        m.epoch,m.identity::text
+        m.epoch,m.identity::text,\(tableSQL)
       FROM §meta m WHERE id=1
       """
 
@@ -43,6 +44,7 @@
       var latest: Int64
       var epoch: Int64
       var identity: String
+      var table: Int64
     }
 
     func open(_ clock: ServerClock?) throws -> Found {
@@ -193,7 +195,8 @@
     private func read() throws -> Found {
       var found: Found?
       connection.send(Self.stateSQL, isFixed: false) { rows in
-        found = Found(latest: rows.int(0, 0), epoch: rows.int(0, 1), identity: rows.text(0, 2) ?? "")
+        found = Found(
+          latest: rows.int(0, 0), epoch: rows.int(0, 1), identity: rows.text(0, 2) ?? "", table: rows.int(0, 3))
       }
       try connection.sync()
       guard let found else { throw JobError(.notAStore, "the schema \(schema) is no store") }

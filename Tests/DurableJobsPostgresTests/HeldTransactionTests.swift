@@ -358,6 +358,32 @@
       await store.close()
     }
 
+    @Test("A worker that can't read all it would claim in the time of a call claims less", arguments: [false, true])
+    func slowClaim(isLimited: Bool) async throws {
+      let store = try await server.store(schema, "dbname=\(database)", clock: clock) {
+        ($0.lockPatience, $0.callLimit) = (.seconds(600), .seconds(5))
+      }
+      _ = try await insert(40)
+      try await store.configure([.limits(queue: "default", isLimited ? JobLimits(running: 35) : nil)])
+      // Whoever claims more than ten waits for what a program has locked.
+      try server.psql(
+        """
+        CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          IF (SELECT count(*) FROM claimed)>10 THEN LOCK TABLE "\(schema)".note; END IF;
+          RETURN NULL;
+        END $$;
+        CREATE TRIGGER slow AFTER UPDATE ON job REFERENCING NEW TABLE AS claimed FOR EACH STATEMENT
+          EXECUTE FUNCTION slow();
+        """, schema: schema, database: database)
+      try await holding("LOCK TABLE \"\(schema)\".note") {
+        for _ in 0..<2 { await #expect(throws: JobError.self) { try await store.claim(.of(40)) } }
+        let first = try await store.claim(.of(40))
+        #expect(first.jobs.count == 10 && first.hasMore && first.full.isEmpty)
+      }
+      #expect(try await store.claim(.of(40)).jobs.count == 20)
+      await store.close()
+    }
+
     @Test("However long it takes to set all waits right after the clock was set back, it is done, and once")
     func setBack() async throws {
       let late = try await insert(2, terms: JobTerms(start: .after(.seconds(3600))))

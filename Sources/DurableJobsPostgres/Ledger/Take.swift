@@ -7,7 +7,7 @@
   extension Transaction {
     /// How many due jobs of a route become ready in one transaction. The rest follow in the next, at once.
     static let promotionBite: Int64 = 1000
-    private static let largestClaim = 1_000_000
+    static let largestClaim = 1_000_000
     /// How many jobs that have passed their deadline end in one claim.
     private static let overdueBite = 1000
 

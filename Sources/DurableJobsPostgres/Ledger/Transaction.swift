@@ -22,6 +22,8 @@
     let statementLimit: Duration
     /// The server's number for the table `meta` that was opened: what is remembered is true of no other.
     let table: Int64
+    /// How many jobs of a queue a claim gets at most: fewer, where more could not be read in time.
+    let largestClaim = Lock(Transaction.largestClaim)
   }
 
   /// One transaction: the rows that the rules see. An exchange is a pipeline, which waits for the server once; how it

@@ -22,22 +22,41 @@
     func run(in transaction: Transaction) throws -> SettlementBatch {
       var batch = SettlementBatch(replies: [])
       var (number, mayJoin) = (0, true)
-      while let round = try next(number, transaction, batch.claimed, mayJoin) {
-        number += 1
-        mayJoin = try run(round, in: transaction, &batch)
+      do {
+        while let round = try next(number, transaction, batch.claimed, mayJoin) {
+          number += 1
+          mayJoin = try run(round, in: transaction, &batch)
+        }
+      } catch let failure as PostgresFailure where failure.kind == .timedOut {
+        setLargestClaim(transaction, isLate: true)
+        throw failure
       }
+      if batch.claimed?.jobs.isEmpty == false { setLargestClaim(transaction, isLate: false) }
       return batch
+    }
+
+    /// What a claim finds may be more than can be read in the time of a call, and no lease is renewed meanwhile.
+    private func setLargestClaim(_ transaction: Transaction, isLate: Bool) {
+      guard let asked = rounds.withLock(\.first)?.claim?.free.values.max() else { return }
+      let took = SystemClock().uptime - transaction.begunAt
+      transaction.context.largestClaim.withLock { most in
+        let isLate = isLate || transaction.lockPatience.map { took > $0 } ?? false
+        most = isLate ? max(min(most, asked) / 2, 1) : min(2 * most, Transaction.largestClaim)
+      }
     }
 
     /// Returns whether another round may follow. None does where rows of other jobs, of lanes or of limits were locked: each
     /// round locks them in order, but two rounds don't.
     private func run(_ round: Round, in transaction: Transaction, _ batch: inout SettlementBatch) throws -> Bool {
-      let isAhead = round.claim.map { round.settlements.allSatisfy(\.isPlain) && transaction.claimsAhead($0) } ?? false
-      if !isAhead { transaction.expectedWorker = round.claim?.worker }
-      let (replies, answer) = try transaction.settle(round.settlements, taking: isAhead ? round.claim : nil)
+      let most = transaction.context.largestClaim.withLock(\.self)
+      var asked = round.claim
+      if let free = round.claim?.free { asked?.free = free.mapValues { min($0, most) } }
+      let isAhead = asked.map { round.settlements.allSatisfy(\.isPlain) && transaction.claimsAhead($0) } ?? false
+      if !isAhead { transaction.expectedWorker = asked?.worker }
+      let (replies, answer) = try transaction.settle(round.settlements, taking: isAhead ? asked : nil)
       batch.replies += replies
       let areAllPlain = answer.finished.count == round.settlements.count
-      guard var claim = round.claim else { return areAllPlain }
+      guard var claim = asked else { return areAllPlain }
       if isAhead {
         let taken = try transaction.conclude(claim, answer)
         batch.add(taken)

@@ -144,11 +144,11 @@
 
     public func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] {
       do {
-        return try await engine.writeForWorker { try $0.renew(request) }
+        return try await engine.writeForWorker(as: .renewal) { try $0.renew(request) }
       } catch let error as JobError where error.code == .locked {
         // What there is to write of one job, which somebody keeps locked, must not cost the worker the others.
         let sign = RenewalRequest(worker: request.worker, lease: request.lease, renewals: [], isPartial: true)
-        _ = try await engine.writeForWorker { try $0.renew(sign) }
+        _ = try await engine.writeForWorker(as: .renewal) { try $0.renew(sign) }
         throw error
       }
     }

@@ -26,11 +26,11 @@
       return line
     }
 
-    @Test("A worker's call goes first, whoever came before")
+    @Test("A worker's call goes first, whoever came before, and its lease before other workers' calls")
     func worker() {
-      var line = line(of: 4, [.call, .lent, .worker, .call])
-      let taken = (0..<4).map { _ in line.take().map(\.sort) }
-      #expect(taken == [[.worker], [.call], [.lent], [.call]])
+      var line = line(of: 4, [.call, .lent, .worker, .call, .renewal])
+      let taken = (0..<5).map { _ in line.take().map(\.sort) }
+      #expect(taken == [[.renewal], [.worker], [.call], [.lent], [.call]])
     }
 
     @Test("The last connection is a worker's where there is one, and a program's transaction never has it")
@@ -72,6 +72,15 @@
       #expect(expired.count == 95 && line.nextDeadline == .seconds(20))
       for request in expired + line.take() { request.fail(JobError(.storeFailed, "")) }
       #expect(failed.withLock { $0 } == Array(stride(from: 10, to: 200, by: 2)) + [11])
+    }
+
+    @Test("A worker's read is given up in its own time, also behind a call that may take longer")
+    func shortRead() {
+      var line = CallLine(connections: 1)
+      _ = line.add(request(.worker, 1, until: .seconds(30)))
+      _ = line.add(request(.worker, 2, until: .seconds(10)))
+      #expect(line.nextDeadline == .seconds(10))
+      #expect(line.expire(at: .seconds(10)).count == 1 && line.nextDeadline == .seconds(30))
     }
 
     @Test("A worker renews its lease while a program's transactions have all connections but one, and others wait")

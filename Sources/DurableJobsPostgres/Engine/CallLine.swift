@@ -4,13 +4,17 @@
   /// What a caller wants of a connection.
   struct Request: Sendable {
     enum Sort: Int, CaseIterable {
-      /// A worker's, which renews no lease meanwhile.
+      /// A worker's lease.
+      case renewal
+      /// What else a worker asks for, which renews no lease meanwhile.
       case worker
       case call
       /// New jobs that may be stored together with others.
       case insertion
       /// A program's own transaction, which has the connection for as long as the program likes.
       case lent
+
+      var isWorkers: Bool { self == .renewal || self == .worker }
     }
 
     let sort: Sort
@@ -24,8 +28,9 @@
     var stored: @Sendable ([InsertedJob]) -> Void = { _ in }
   }
 
-  /// Who waits for a connection, in order; but workers go first. The last connection is for them: other calls don't take
-  /// it where there is a worker, and a program's transactions nowhere. If there is only one, all do.
+  /// Who waits for a connection, in order; but workers go first, and of what they ask for the renewal of a lease. The
+  /// last connection is for them: other calls don't take it where there is a worker, and a program's transactions
+  /// nowhere. If there is only one, all do.
   struct CallLine {
     private struct Entry {
       let key: Int64
@@ -38,6 +43,7 @@
       private var begin = 0
 
       var first: Entry? { begin < entries.count ? entries[begin] : nil }
+      var shortest: Duration? { entries.compactMap { $0?.request.deadline }.min() }
 
       mutating func append(_ entry: Entry) { entries.append(entry) }
 
@@ -72,14 +78,14 @@
 
     mutating func add(_ request: Request) -> Int64 {
       lastKey += 1
-      if request.sort == .worker { hasWorker = true }
+      if request.sort.isWorkers { hasWorker = true }
       rows[request.sort.rawValue].append(Entry(key: lastKey, request: request))
       return lastKey
     }
 
     /// Whose turn it is; nil if nobody may have a connection now.
     var next: Request.Sort? {
-      if rows[Request.Sort.worker.rawValue].first != nil { return .worker }
+      for sort in [Request.Sort.renewal, .worker] where rows[sort.rawValue].first != nil { return sort }
       let isFree = others < mostOthers
       let may: [Request.Sort] = isFree ? [.call, .insertion, .lent] : hasWorker ? [] : [.call, .insertion]
       return may.compactMap { sort in rows[sort.rawValue].first.map { (sort, $0.key) } }.min { $0.1 < $1.1 }?.0
@@ -89,7 +95,7 @@
     /// ``ended(_:)``.
     mutating func take() -> [Request] {
       guard let sort = next, let first = rows[sort.rawValue].popFirst() else { return [] }
-      if sort != .worker { others += 1 }
+      if !sort.isWorkers { others += 1 }
       guard sort == .insertion, let insertion = first.insertion else { return [first] }
       var (group, room) = ([first], GroupRoom())
       _ = room.takes(insertion)
@@ -101,7 +107,7 @@
       return group
     }
 
-    mutating func ended(_ group: [Request]) { if let first = group.first, first.sort != .worker { others -= 1 } }
+    mutating func ended(_ group: [Request]) { if let first = group.first, !first.sort.isWorkers { others -= 1 } }
 
     mutating func withdraw(_ key: Int64) -> Request? {
       for sort in rows.indices { if let request = rows[sort].remove(where: { $0.key == key }).first { return request } }
@@ -113,7 +119,11 @@
       rows.indices.flatMap { rows[$0].remove { $0.request.deadline <= time } }
     }
 
-    /// When the first of those is given up that are the next of their sort.
-    var nextDeadline: Duration? { rows.compactMap(\.first?.request.deadline).min() }
+    /// When a worker's call is given up next, or the next of another sort: those have all the same time, but a worker's
+    /// read has less than its other calls.
+    var nextDeadline: Duration? {
+      let workers = rows[Request.Sort.worker.rawValue].shortest
+      return ([workers] + rows.map(\.first?.request.deadline)).compactMap(\.self).min()
+    }
   }
 #endif

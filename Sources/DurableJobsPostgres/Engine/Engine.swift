@@ -113,9 +113,11 @@
     }
 
     /// For a worker, which does nothing else meanwhile. Throws `JobError.Code.locked` if somebody keeps a lock too long.
-    func writeForWorker<R: Sendable>(_ body: @escaping @Sendable (Transaction) throws -> R) async throws -> R {
+    func writeForWorker<R: Sendable>(
+      as sort: Request.Sort = .worker, _ body: @escaping @Sendable (Transaction) throws -> R
+    ) async throws -> R {
       let patience = configuration.lockPatience
-      return try await run(as: .worker) { try $0.write(until: $1, waitingForLocks: patience, body) }
+      return try await run(as: sort) { try $0.write(until: $1, waitingForLocks: patience, body) }
     }
 
     func read<R: Sendable>(_ body: @escaping @Sendable (Reader) throws -> R) async throws -> R {

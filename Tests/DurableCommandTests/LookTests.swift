@@ -197,6 +197,21 @@
       #expect(try await durable.state(id) == "succeeded")
     }
 
+    @Test("log and show tell a run from another of the same attempt")
+    func runs() async throws {
+      let line = "if [ -e again ]; then echo two; exit 1; fi; touch again; echo one; kill -9 $PPID; sleep 600"
+      let id = try await durable.add("--shell", "--", line)
+      try await durable("work", "--drain")
+      let heads = try await durable("log", "\(id)").stderr.split(separator: "\n").filter { $0.contains("started") }
+      #expect(heads.count == 2)
+      #expect(heads.first?.hasPrefix("── attempt 1, started") == true, "\(heads)")
+      #expect(heads.last?.hasPrefix("── attempt 1 again (run 2), started") == true, "\(heads)")
+      #expect(try await durable("show", "\(id)").text.contains("attempt    1 of 1, begun 2 times\n"))
+      let once = try await durable.add("--", "true")
+      try await durable("work", "--drain")
+      #expect(try await durable("show", "\(once)").text.contains("attempt    1 of 1\n"))
+    }
+
     @Test("suspend, resume, complete, fail, remove, pause and unpause do what they say")
     func verbs() async throws {
       let a = try await durable.add("--", "true")

@@ -66,7 +66,9 @@
       if let worker { facts.append(("worker", worker.standing.trouble(with: job) ?? "process \(worker.process)")) }
       if let reason = job.reason { facts.append(("reason", reason.withLocalDeadline)) }
       if let remains = store.remains(of: job) { facts.append(("lives", remains)) }
-      facts.append(("attempt", "\(job.attempt) of \(job.maxAttempts)"))
+      let runs = store.folder(job.id).runs(of: job)
+      let begun = runs.count { $0.attempt == job.attempt }
+      facts.append(("attempt", "\(job.attempt) of \(job.maxAttempts)\(begun > 1 ? ", begun \(begun) times" : "")"))
       if job.crashes > 0 { facts.append(("crashes", "\(job.crashes)")) }
       facts.append(("queue", job.queue))
       if let key = job.key { facts.append(("key", key)) }
@@ -125,7 +127,7 @@
       } else if let output = job.output {
         facts.append(("output", String(decoding: output, as: UTF8.self)))
       }
-      if !store.folder(job.id).runs(of: job).isEmpty { facts.append(("log", store.command("log \(job.id)"))) }
+      if !runs.isEmpty { facts.append(("log", store.command("log \(job.id)"))) }
       return facts
     }
   }

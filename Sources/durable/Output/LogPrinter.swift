@@ -44,7 +44,7 @@
           )
           hasShown = true
           stdout.beginRun()
-          head(run)
+          head(run, isAgain: runs.prefix(index).contains { $0.attempt == run.attempt })
         }
         // In turn, so that who writes much to one does not hide what the other says.
         var isMore = true
@@ -83,9 +83,11 @@
       return true
     }
 
-    private mutating func head(_ run: CommandRun) {
+    /// An attempt that was cut short, or put off, is begun again under its number.
+    private mutating func head(_ run: CommandRun, isAgain: Bool) {
       guard !json else { return }
-      say("── attempt \(run.attempt), started \(run.startedAt.forPeople)")
+      let again = isAgain ? " again (run \(run.number))" : ""
+      say("── attempt \(run.attempt)\(again), started \(run.startedAt.forPeople)")
     }
 
     private mutating func foot(_ run: CommandRun, isCutShort: Bool) {

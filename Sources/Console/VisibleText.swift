@@ -44,6 +44,24 @@
       return width > 0 ? result + "…" : ""
     }
 
+    /// This text in at most so many lines of `width` columns, broken between words where that is possible.
+    package func wrapped(to width: Int, lines limit: Int) -> [String] {
+      guard !isEmpty else { return [] }
+      guard limit > 1, columns > width else { return [cut(to: width)] }
+      var used = 0
+      let end = indices.first { index in
+        used += self[index].columns
+        return used > width
+      }
+      // A character that is wider than all of it would be left for ever.
+      guard let end, end > startIndex else { return [cut(to: width)] }
+      let head = self[..<end]
+      // A word that would leave most of the line empty is broken.
+      let space = self[end] == " " ? end : head.lastIndex(of: " ").flatMap { head[..<$0].count > width / 3 ? $0 : nil }
+      let rest = self[(space.map { index(after: $0) } ?? end)...]
+      return [String(self[..<(space ?? end)])] + String(rest).wrapped(to: width, lines: limit - 1)
+    }
+
     /// This text in at most `width` columns, with what is missing taken from its middle: names differ at their ends.
     package func shortened(to width: Int) -> String {
       guard columns > width else { return self }

@@ -56,16 +56,41 @@
     }()
 
     @Test(
-      "fits the width, with time and reason in a line of their own where it is narrow",
+      "fits the width, with time and reason in lines of their own where it is narrow",
       arguments: [40, 60, 80, 120, 200])
     func width(width: Int) {
       let table = JobTable(jobs: Self.jobs, now: Date(timeIntervalSince1970: 2_000_000_000))
       let lines = table.lines(for: .out, width: width, JobTable.Columns(table.jobs, now: table.now))
       #expect(lines.allSatisfy { $0.columns <= width }, "\(lines)")
-      #expect(lines.count == (width < 60 ? 4 : 2))
+      #expect(lines.count == (width < 60 ? 5 : width < 120 ? 3 : 2))
       #expect(lines.contains { $0.contains("12 min ago") })
       #expect(lines.contains { $0.contains("in 5 min") })
       #expect(lines.contains { $0.contains("exited") }, "\(lines)")
+    }
+
+    @Test("a reason that has no room beside what it is about has lines of its own", arguments: [80, 120])
+    func reasons(width: Int) {
+      let now = Date(timeIntervalSince1970: 2_000_000_000)
+      let message =
+        "exited with code 128: fatal: Could not read from remote repository git@example.org:team/project.git: "
+        + "Permission denied (publickey)"
+      var failed = Self.jobs[0]
+      failed.kind = "fetches-a-repository-and-all-that-belongs-to-it-from-another-machine"
+      failed.failures = [AttemptFailure(attempt: 1, at: now, message: message)]
+      let table = JobTable(jobs: [failed], now: now)
+      let lines = table.lines(for: .out, width: width, JobTable.Columns(table.jobs, now: now))
+      #expect(lines.allSatisfy { $0.columns <= width }, "\(lines)")
+      #expect(lines.count == 3)
+      #expect(lines[0].hasPrefix("12  failed  12 min ago  fetches-a-repository"))
+      #expect(lines.dropFirst().map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ") == message)
+    }
+
+    @Test("what a job lacks is told before what went wrong with it")
+    func lacks() {
+      var job = Self.jobs[1]
+      job.attempt = 1
+      job.requires = ["network"]
+      #expect(job.detail(absent: ["network"]).hasPrefix("requires network, attempt 1 of "), "\(job.detail())")
     }
 
     @Test("on a narrow terminal no line is broken within a word")

@@ -3,8 +3,8 @@
   import DurableJobs
   import Foundation
 
-  /// Jobs, one a line: id, state, time, what it is and why it is so, cut to the width of the terminal. On a narrow one time and
-  /// reason take a line of their own.
+  /// Jobs, one a line: id, state, time, what it is and why it is so, cut to the width of the terminal. A reason that has no
+  /// room in the line has up to two of its own; on a narrow terminal the time stands there, too.
   struct JobTable {
     let jobs: [JobSnapshot]
     var workers: [JobID: StoredWorker] = [:]
@@ -38,18 +38,24 @@
         let time = job.time(at: now)
         let title = job.title.withVisibleControls
         let why = job.detail(runBy: workers[job.id], paused: paused, absent: absent).withVisibleControls
-        if let width, width < Self.narrow {
+        func below(_ text: String, _ width: Int) -> [String] {
           let indent = String(repeating: " ", count: columns.id + 2)
-          let second = [time, why].filter { !$0.isEmpty }.joined(separator: ", ")
+          return text.wrapped(to: width - columns.id - 2, lines: 2).map { indent + screen.coloured($0, .dim) }
+        }
+        if let width, width < Self.narrow {
+          let rest = [time, why].filter { !$0.isEmpty }.joined(separator: ", ")
           return [head + state + title.shortened(to: max(width - columns.id - columns.state - 4, 8))]
-            + (second.isEmpty ? [] : [indent + screen.coloured(second.cut(to: width - columns.id - 2), .dim)])
+            + below(rest, width)
         }
         let start = head + state + time.padded(columns.time) + "  "
         guard let width else { return [start + title + (why.isEmpty ? "" : "  " + why)] }
-        // The reason tells more than the end of a long command, so it keeps up to half of the room.
         let room = max(width - columns.id - columns.state - columns.time - 6, 10)
-        let forWhy = why.isEmpty ? 0 : min(why.columns + 2, max(room / 2, room - title.columns))
-        return [start + title.shortened(to: room - forWhy) + (why.isEmpty ? "" : "  " + why.cut(to: forWhy - 2))]
+        // The reason tells more than the end of a long command, so it may have half of the room.
+        let forWhy = why.isEmpty ? 0 : why.columns + 2
+        guard forWhy <= max(room / 2, room - title.columns) else {
+          return [start + title.shortened(to: room)] + below(why, width)
+        }
+        return [start + title.shortened(to: room - forWhy) + (why.isEmpty ? "" : "  " + why)]
       }
     }
   }
@@ -85,6 +91,10 @@
       runBy worker: StoredWorker? = nil, paused: Set<String> = [], absent: Set<JobConstraint> = []
     ) -> String {
       var parts: [String] = []
+      if state == .ready || state == .scheduled {
+        let missing = requires.intersection(absent).map(\.rawValue).sorted()
+        if !missing.isEmpty { parts.append("requires \(missing.joined(separator: ", "))") }
+      }
       switch state {
       case .scheduled:
         if attempt > 0, let last = failures.last {
@@ -112,10 +122,6 @@
         if let lane { parts.append("in lane \(lane.name)") }
       case .ready:
         if paused.contains(queue) { parts.append("the queue \(queue) is paused") }
-      }
-      if state == .ready || state == .scheduled {
-        let missing = requires.intersection(absent).map(\.rawValue).sorted()
-        if !missing.isEmpty { parts.append("requires \(missing.joined(separator: ", "))") }
       }
       if crashes > 0 { parts.append(crashes == 1 ? "1 crash" : "\(crashes) crashes") }
       return parts.joined(separator: ", ").withoutPasswords.withLocalDeadline

@@ -40,7 +40,7 @@
         }
         status = ExitStatus.done.rawValue
       } catch {
-        status = tell(error) { hint($0, words) }
+        status = tell(error, words) { hint($0, words) }
       }
       await atEnd()
       Screen.finish()
@@ -61,7 +61,9 @@
     }
 
     /// Says what went wrong, and returns the exit code for it.
-    private static func tell(_ error: any Error, _ hint: (String) -> String? = { _ in nil }) -> Int32 {
+    private static func tell(
+      _ error: any Error, _ words: [String] = [], _ hint: (String) -> String? = { _ in nil }
+    ) -> Int32 {
       switch error {
       case let code as ExitCode:
         return code.rawValue
@@ -75,7 +77,7 @@
         Screen.out.line(fullMessage(for: error))
         return ExitStatus.done.rawValue
       case _ where exitCode(for: error) == .validationFailure:
-        let message = message(for: error)
+        let message = unknownOption(message(for: error), words) ?? message(for: error)
         let hint = hint(message)
         let isNoID = message.contains(#/is invalid for '<(id|ids)>'/#)
         Talk.error(
@@ -93,6 +95,16 @@
         Talk.error(error.briefly)
         return ExitStatus.jobFailed.rawValue
       }
+    }
+
+    /// What is to be said where the parser complains of what an option that there is not would lead to.
+    private static func unknownOption(_ complaint: String, _ words: [String]) -> String? {
+      guard
+        complaint.contains(#/^(Unknown option|Missing expected argument|\d* ?[Uu]nexpected argument)|for '<[^>]*>'/#),
+        let (name, known) = try? ParserHelp(_dumpHelp()).unknownOption(in: words)
+      else { return nil }
+      let meant = name.hasPrefix("--") ? known.nearest(to: name) : nil
+      return "unknown option '\(name)'\(meant.map { "; did you mean '\($0)'?" } ?? "")"
     }
 
     /// Whether it is about a range of ids, as in 7-3.

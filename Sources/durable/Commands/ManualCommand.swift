@@ -15,38 +15,13 @@
 
   /// A manual page in roff, of what the parser knows of a program and its commands.
   struct ManualPage {
-    private struct Program: Decodable { var command: Command }
-
-    private struct Command: Decodable {
-      var shouldDisplay: Bool?
-      var commandName: String
-      var abstract: String?
-      var discussion: String?
-      var subcommands: [Command]?
-      var arguments: [Argument]?
-    }
-
-    private struct Argument: Decodable {
-      struct Name: Decodable {
-        var kind: String
-        var name: String
-        var typed: String { (kind == "long" ? "--" : "-") + name }
-      }
-
-      var kind: String
-      var shouldDisplay: Bool
-      var isOptional: Bool
-      var isRepeating: Bool
-      var names: [Name]?
-      var valueName: String?
-      var abstract: String?
-    }
+    private typealias Command = ParserHelp.Command
 
     private(set) var text: String
 
     /// `help` is what `--experimental-dump-help` prints.
     init(_ help: String) throws {
-      let program = try JSONDecoder().decode(Program.self, from: Data(help.utf8)).command
+      let program = try ParserHelp(help).command
       let name = program.commandName
       text = ".TH \(name.uppercased()) 1\n.SH NAME\n\(name) \\- \(Self.line(program.abstract ?? ""))\n"
       text += ".SH SYNOPSIS\n.B \(name)\n\\fICOMMAND\\fR [\\fIOPTION\\fR]... [\\fIARGUMENT\\fR]...\n.SH DESCRIPTION\n"

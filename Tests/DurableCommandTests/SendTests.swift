@@ -61,6 +61,14 @@
       #expect(try await durable("log", "1").stderr.contains("a request; 'durable show 1' tells about it"))
     }
 
+    @Test("of a body whose type a header sets, show names no other type")
+    func typeOfHeader() async throws {
+      let added = try await send("POST", server.url("/a"), "--data", "hello", "-H", "content-type: text/plain")
+      #expect(added.line == "1", "\(added.stderr)")
+      #expect(try await durable("show", "1").text.contains("body       5 B: hello\n"))
+      #expect(try await durable("show", "1", "--secrets").text.contains("body       5 B of text/plain: hello\n"))
+    }
+
     @Test("a worker that is killed after the server has the request sends it again, with the same key")
     func killed() async throws {
       server.serve("/orders", .silence, .page(200))

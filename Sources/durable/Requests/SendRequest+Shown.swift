@@ -41,12 +41,21 @@
     var facts: [(String, String)] {
       var facts: [(String, String)] = []
       if let idempotencyKey { facts.append(("header", "Idempotency-Key: \(idempotencyKey)")) }
+      let type = typeSent.map { " of \($0)" } ?? ""
       if let bytes = body.bytes {
-        facts.append(("body", "\(Int64(bytes.count).asBytes)\(body.typeWords): \(bytes.asExcerpt())"))
+        facts.append(("body", "\(Int64(bytes.count).asBytes)\(type)\(bytes.isEmpty ? "" : ": \(bytes.asExcerpt())")"))
       } else if let file = body.fileInPlace ?? (body.copy == nil ? nil : "a copy of a file") {
-        facts.append(("body", "\(file)\(body.typeWords.isEmpty ? "" : ",")\(body.typeWords)"))
+        facts.append(("body", "\(file)\(type.isEmpty ? "" : ",")\(type)"))
       }
       return facts
+    }
+
+    /// A header goes before the type of the body. Nil if it can't be told: its value is hidden, or in a file.
+    private var typeSent: String? {
+      guard let header = headers.last(where: { $0.name.lowercased() == "content-type" }) else {
+        return headerFiles.isEmpty ? body.type : nil
+      }
+      return header.value == hiddenSecret ? nil : header.value
     }
   }
 
@@ -62,8 +71,6 @@
       else { return (option, "@FILE") }
       return (option, text)
     }
-
-    fileprivate var typeWords: String { type.map { " of \($0)" } ?? "" }
   }
 
   extension HTTPHeader {

@@ -69,6 +69,58 @@
       #expect(try await durable("show", "1", "--secrets").text.contains("body       5 B of text/plain: hello\n"))
     }
 
+    @Test(
+      "a body for which the store would be left no room is refused, and so is one without an end",
+      .enabled(if: getuid() == 0, "mounts a small disk"))
+    func noRoom() async throws {
+      let script = #"""
+        set -e
+        mount -t tmpfs -o size=24m none "$PWD"; cd "$PWD"
+        "$DURABLE" add -- true
+        head -c 30000000 /dev/zero > /dev/shm/durable-test-$$ && trap 'rm /dev/shm/durable-test-$$' EXIT
+        for body in @/dev/zero @/dev/shm/durable-test-$$; do
+          "$DURABLE" send PUT http://127.0.0.1:9/ --data $body || echo $?
+        done
+        ls jobs.sqlite-outbox | wc -l
+        "$DURABLE" add -- true
+        """#
+      let outcome = try await durable.shell("unshare --mount bash -c \"$SCRIPT\"", environment: ["SCRIPT": script])
+      #expect(outcome.text == "1\n5\n5\n0\n2\n", "\(outcome)")
+      let told = outcome.stderr.split(separator: "\n")
+      #expect(told.count == 2 && told.allSatisfy { $0.contains("no room but for what the store may need") }, "\(told)")
+    }
+
+    @Test("a file that is larger than what is copied of any is refused, and nothing of it is copied")
+    func tooLarge() async throws {
+      let file = open(durable.folder + "/big.bin", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+      #expect(ftruncate(file, 5 << 30 + 1) == 0)
+      close(file)
+      let refused = try await send("PUT", server.url("/a"), "--data", "@big.bin")
+      #expect(refused.status == .exited(2) && refused.stderr.contains("has more than 5 GB"), "\(refused.stderr)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: durable.store + "-outbox") == [])
+    }
+
+    @Test("a signal takes away the copy that was being made of a body", arguments: [SIGINT, SIGTERM, SIGHUP])
+    func interrupted(signal: Int32) async throws {
+      let fifo = durable.folder + "/body"
+      try #require(mkfifo(fifo, 0o600) == 0)
+      let ended = try await durable.run("send", "PUT", server.url("/a"), "--data", "@body") { program in
+        await onThread {
+          let file = open(fifo, O_WRONLY | O_CLOEXEC)
+          // More than a pipe and a reader hold: once it is written, the copy has begun.
+          let bytes = [UInt8](repeating: 0, count: 400_000)
+          _ = write(file, bytes, bytes.count)
+          kill(program.process, signal)
+          var end = pollfd(fd: file, events: 0, revents: 0)
+          while poll(&end, 1, -1) < 0, errno == EINTR {}
+          close(file)
+        }
+      }
+      #expect(ended.status == .exited(128 + signal))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: durable.store + "-outbox") == [])
+      #expect(try await durable("status").text == "no jobs\n")
+    }
+
     @Test("a worker that is killed after the server has the request sends it again, with the same key")
     func killed() async throws {
       server.serve("/orders", .silence, .page(200))

@@ -1,5 +1,6 @@
 #if HTTP
   import DurableJobs
+  import DurableJobsSystem
   import Foundation
 
   /// Copies of files that are sent as bodies, beside the file of their store; for a store that is in no file, among the
@@ -33,6 +34,35 @@
       return true
     }
 
+    /// Throws unless the copy may become that long, and leaves the store beside it the room that it may need.
+    private static func checkRoom(
+      for length: Int64, after written: Int64 = 0, _ copy: Descriptor, _ what: String
+    ) throws {
+      guard length <= SendRequest.Body.mostBytesOfCopy else {
+        throw RequestError(
+          .unusableBody,
+          "\(what) has more than 5 GB, which is the most that is copied beside a store; send less, or in parts")
+      }
+      var status = statvfs()
+      guard fstatvfs(copy.number, &status) == 0, let room = DiskRoom(status),
+        room.free - (length - written) < room.reserve
+      else { return }
+      var error = RequestError(
+        .unusableBody,
+        "there is no room but for what the store may need: \(room.free) bytes are free, of which \(room.reserve) are left "
+          + "to it. Free some space, or send less")
+      error.isOfFullDisk = true
+      throw error
+    }
+
+    /// The copies that this process is making.
+    private static let drafts = Lock<Set<String>>([])
+
+    /// Deletes the copies that this process is making, as it is about to end.
+    package static func removeDrafts() {
+      for path in drafts.withLock({ $0 }) { unlink(path) }
+    }
+
     /// Whether another machine may have that copy, and this one has not.
     func isElsewhere(_ name: String) -> Bool {
       isOfOneMachine && access(path(of: name), F_OK) != 0 && errno == ENOENT
@@ -57,13 +87,17 @@
       }
       let draft = UUID().uuidString
       let target = path(of: draft)
+      Self.drafts.withLock { _ = $0.insert(target) }
+      defer { Self.drafts.withLock { _ = $0.remove(target) } }
       let copy = Descriptor(open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600))
       guard copy.number >= 0 else { throw RequestError(.disk("write to", target)) }
       flock(copy.number, LOCK_EX)
       do {
         var piece = beginning
         var length: Int64 = 0
+        try Self.checkRoom(for: source.size, copy, what)
         while !piece.isEmpty {
+          try Self.checkRoom(for: length + Int64(piece.count), after: length, copy, what)
           length = try piece.withUnsafeBytes { try copy.write($0, at: length, target) }
           piece = try source.next(1 << 18, what)
         }
@@ -171,6 +205,12 @@
       guard fstat(number, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
         throw RequestError(.unusableBody, "can't read \(path): it is a folder")
       }
+    }
+
+    /// That of a file; 0 of a pipe.
+    fileprivate var size: Int64 {
+      var status = stat()
+      return fstat(number, &status) == 0 ? Int64(status.st_size) : 0
     }
 
     /// What comes next of a file or a pipe: less than `count` bytes only at its end.

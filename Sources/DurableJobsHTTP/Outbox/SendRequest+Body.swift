@@ -18,6 +18,8 @@
 
       /// The most bytes that are kept in the store itself.
       public static let mostBytes = 1 << 20
+      /// The most bytes that are copied beside the store: 5 GB.
+      public static let mostBytesOfCopy: Int64 = 5 << 30
 
       /// No body.
       public static let none = Body(source: .none, type: nil)
@@ -35,7 +37,8 @@
       /// A copy of a file, made now, beside the file of `store`: what becomes of the file later does not change what is sent.
       /// It belongs to the one job that is stored with it, and is deleted after that has succeeded, or with its row; one
       /// that was not stored is deleted after some hours. A small file is kept in the store itself; the copy for a store that
-      /// is in no file goes with the process. Throws ``RequestError``.
+      /// is in no file goes with the process. Throws ``RequestError``, also if it has more than ``mostBytesOfCopy``, or would
+      /// leave the store less room than that may need: 16 MB, or an eighth of a small disk.
       public static func file(
         _ file: URL, type: String? = "application/octet-stream", copiedBeside store: any JobStore
       ) throws -> Body {

@@ -80,7 +80,7 @@
           requires: jobOptions.requires)
       ).check()
       let store = try await options.open()
-      request.body = try body.body(keptIn: store)
+      request.body = try await copied(body, store)
       try check(request)
       let new = try store.queue(job.queue).prepare(request, after: job.connections.dependencies, options: jobOptions)
       let sent = try await store.store.add([new], to: job.connections.batch)[0]
@@ -104,6 +104,17 @@
         try await store.sayIfUnknown(keys: job.connections.keysWaitedFor)
         try await store.sayIfNobodyWorks(on: sent.id)
       }
+    }
+
+    /// A signal that ends this process meanwhile takes the copy away.
+    private func copied(_ body: RequestBodyWord, _ store: OpenStore) async throws -> SendRequest.Body {
+      guard case .file = body else { return try body.body(keptIn: store) }
+      let watch = await SignalWatch([SIGINT, SIGTERM, SIGHUP]) { signal in
+        BodyFolder.removeDrafts()
+        Foundation.exit(128 + signal)
+      }
+      defer { withExtendedLifetime(watch) {} }
+      return try body.body(keptIn: store)
     }
 
     /// Without its body.

@@ -286,6 +286,20 @@
       #expect(lines.last?.contains(#""status":200"#) == true, "\(json.text)")
     }
 
+    @Test(
+      "an answer that tells in two ways where it ends is refused for that",
+      arguments: [
+        ("Transfer-Encoding: chunked", LyingAnswer.Framing.length), ("Content-Length: 5", .chunked),
+        ("Content-Length: 5", .length),
+      ])
+    func twoEnds(header: String, framing: LyingAnswer.Framing) async throws {
+      let parts = header.split(separator: ": ").map(String.init)
+      server.serve("/a", .page(200).adding(parts[0], parts[1]).framed(framing))
+      let ended = try await send("GET", server.url("/a"), "--follow", "--max-attempts", "1")
+      #expect(ended.status == .exited(1))
+      #expect(ended.stderr.contains("two ways") && ended.stderr.contains("Content-Length"), "\(ended.stderr)")
+    }
+
     @Test("--follow does not run what else is in the queue")
     func followAlone() async throws {
       server.serve("/a", .page(200))

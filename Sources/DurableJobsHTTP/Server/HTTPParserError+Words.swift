@@ -10,17 +10,18 @@
       case .invalidStatus: "its answer has no status of three digits"
       case .invalidHeaderToken, .invalidCharactersUsed: "a header of its answer has characters that none may have"
       case .headerOverflow: "the headers of its answer are longer than what is read of them"
-      case .invalidContentLength: "the Content-Length of its answer is not a number that can be read"
-      case .unexpectedContentLength:
-        "its answer tells where it ends in two ways, as by a Content-Length and a Transfer-Encoding"
+      // Of these the parser doesn't tell more.
+      case .invalidContentLength:
+        "the Content-Length of its answer is not a number that can be read, or it tells in two ways where it ends"
+      case .unexpectedContentLength: "its answer tells in two ways where it ends, as by two headers Content-Length"
       case .invalidChunkSize: "a chunk of its answer begins without a length that can be read"
       case .lfExpected, .strictModeAssertion:
         "a line of its answer's head, or of a chunk, doesn't end as lines do there"
       case .invalidEOFState: "it closed the connection before the end of its answer"
       case .closedConnection, .trailingGarbage: "it sends more after an answer that was to be its last"
-      // Of transfer codings and ends of lines the parser doesn't tell more.
       case .unknown:
-        "its answer has a Transfer-Encoding that none may have, or a line that doesn't end as lines do there"
+        "its answer has a Transfer-Encoding that none may have, or tells in two ways where it ends, as by a Content-Length "
+          + "too, or has a line that doesn't end as lines do there"
       // Of requests, or of the parser itself.
       default: "its answer can't be read"
       }

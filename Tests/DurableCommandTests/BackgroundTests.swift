@@ -121,6 +121,14 @@
       #expect(refused.stderr.contains("-worker can't be written"), "\(refused.stderr)")
     }
 
+    @Test("that does not begin is told of with its reason also where its log takes nothing")
+    func untold() async throws {
+      for name in ["-worker", "-worker.log"] { symlink("/dev/full", durable.store + name) }
+      let refused = try await durable("work", "--detach")
+      #expect(refused.status == .exited(5), "\(refused.stderr)")
+      #expect(refused.stderr.contains("-worker can't be written"), "\(refused.stderr)")
+    }
+
     @Test("that was killed leaves nothing that would be asked to stop, and another can begin")
     func killed() async throws {
       let first = try #require(try await durable("work", "--detach", "--json").json["process"] as? Int)

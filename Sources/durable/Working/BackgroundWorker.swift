@@ -75,27 +75,28 @@
       }
       let input = open("/dev/null", O_RDONLY | O_CLOEXEC)
       let news = try Descriptors.pipe()
-      defer { for file in [output, input, news.read] { close(file) } }
-      let before = lseek(output, 0, SEEK_END)
+      // Until it works, it complains to this process: its log may take nothing.
+      let complaints = try Descriptors.pipe()
+      defer { for file in [output, input, news.read, complaints.read] { close(file) } }
       // Its files are to be as if it had been started by hand.
       let mask = umask(Program.umaskAtStart)
-      let started = Result { try Program.start(words, [input, output, output, news.write], leads: .session) }
+      let started = Result { try Program.start(words, [input, output, complaints.write, news.write], leads: .session) }
       umask(mask)
-      close(news.write)
+      for file in [news.write, complaints.write] { close(file) }
       let process = try started.get()
+      let said = (try? FileHandle(fileDescriptor: complaints.read).readToEnd()) ?? Data()
+      _ = said.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
       var byte: UInt8 = 0
       var count = read(news.read, &byte, 1)
       while count < 0, errno == EINTR { count = read(news.read, &byte, 1) }
       guard count == 1 else {
         var status: Int32 = 0
         waitpid(process, &status, 0)
-        let said = FileHandle(forReadingAtPath: log).flatMap { file -> String? in
-          try? file.seek(toOffset: UInt64(max(before, 0)))
-          return (try? file.readToEnd()).flatMap { String(decoding: $0, as: UTF8.self) }
-        }
-        let words = (said ?? "").trimmingCharacters(in: .whitespacesAndNewlines)
-        Talk.error("the worker ended at once: \(words.isEmpty ? "it said nothing" : words)")
-        let code = status & 0x7f == 0 ? status >> 8 & 0xff : 0
+        let signal = status & 0x7f
+        let silence = signal == 0 ? "it said nothing" : "\(CommandResult.killed(signal: signal))"
+        let words = String(decoding: said, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        Talk.error("the worker ended at once: \(words.isEmpty ? silence : words)")
+        let code = signal == 0 ? status >> 8 & 0xff : 0
         throw code == 0 ? ExitCode(.storeNotUsable) : ExitCode(code)
       }
       return process
@@ -135,8 +136,9 @@
       return true
     }()
 
-    /// Says to who started this process that it works.
+    /// Says to who started this process that it works. From now on it complains to its log.
     static func hasBegun() {
+      dup2(STDOUT_FILENO, STDERR_FILENO)
       _ = write(news, "1", 1)
       close(news)
     }

@@ -1,4 +1,5 @@
 #if Shell
+  import DurableJobs
   import Foundation
   import Subprocess
   import TestProcesses
@@ -292,6 +293,35 @@
             Workers: none. Start one with: durable work
 
             """, "\(outcome.stderr)")
+      }
+
+      @Test("a system that does not answer is not waited for, and nothing is written")
+      func deaf() async throws {
+        let environment = try durable.environment(systemctl: "exec sleep 1000")
+        let path = environment.compactMap { $0.key == "PATH" ? $0.value : nil }[0]
+        let manager = ServiceManager(
+          environment: ["PATH": path, "XDG_CONFIG_HOME": durable.folder], patience: .milliseconds(200))
+        let file = ServiceFile(name: "durable", words: ["/bin/echo"], log: "/l")
+        func refusal(_ ask: () async throws -> Void) async -> String {
+          do { try await ask() } catch { return (error as? JobError)?.message ?? "\(error)" }
+          return "none"
+        }
+        let refusals = [
+          await refusal { try await manager.check(file) }, await refusal { try await manager.enable(file) },
+          await refusal { try await manager.disable(file) },
+        ]
+        #expect(refusals.allSatisfy { $0.contains("did not answer within 0.2 s") }, "\(refusals)")
+        #expect(await manager.state(of: file) == nil)
+      }
+
+      @Test("a system that is killed while it is asked is told of in words")
+      func killed() async throws {
+        let environment = try durable.environment(systemctl: "kill -9 $$")
+        let installed = try await run("service", "install", in: environment)
+        #expect(installed.status == .exited(5))
+        #expect(
+          installed.stderr.contains("'systemctl --user daemon-reload' failed: killed by signal 9 (SIGKILL)"),
+          "\(installed.stderr)")
       }
 
       @Test("a system that refuses is quoted, and the unit stays for a person")

@@ -1,12 +1,22 @@
 #if Shell
   import Console
   import DurableJobs
+  import DurableJobsProcess
   import Foundation
   import Subprocess
 
   /// The part of the system that starts programs after a log-in, as this user may tell it.
   struct ServiceManager {
-    private let environment = ProcessInfo.processInfo.environment
+    private let environment: [String: String]
+    /// How long it may take to answer: a restart waits for a worker, which has 30 seconds to stop.
+    private let patience: Duration
+
+    init(
+      environment: [String: String] = ProcessInfo.processInfo.environment, patience: Duration = .seconds(60)
+    ) {
+      self.environment = environment
+      self.patience = patience
+    }
 
     #if os(macOS)
       static let program = "launchctl"
@@ -44,8 +54,9 @@
           return
         #else
           let words = ["--user", "show", "--property", "FragmentPath", "--value", file.unitName]
-          // Without an answer nothing of it can be started either, which is told later.
-          guard let found = try? await answer(to: words).said, found.hasPrefix("/"), found != other,
+          // Where it refuses, nothing of it can be started either, which is told later.
+          let found = try await ask(words).said
+          guard found.hasPrefix("/"), found != other,
             let text = FileManager.default.contents(atPath: found), !file.isOurs(String(decoding: text, as: UTF8.self))
           else { return }
           other = found
@@ -55,14 +66,48 @@
         .invalidArgument, "\(other.withVisibleControls) is not of this program; name another service with --name")
     }
 
-    /// What the system says, and whether it could do it. Throws if it can't be asked.
-    private func answer(to words: [String]) async throws -> (said: String, isSuccess: Bool) {
-      let result = try await Subprocess.run(
-        .name(Self.program), arguments: Arguments(words), output: .string(limit: 1 << 16), error: .discarded)
-      return (
-        result.standardOutput.trimmingCharacters(in: .whitespacesAndNewlines), result.terminationStatus.isSuccess
-      )
+    private struct Answer: Sendable {
+      var said: String
+      var complaint: String
+      var status: TerminationStatus
     }
+
+    /// Throws if it can't be asked, or does not answer.
+    private func ask(_ words: [String]) async throws -> Answer {
+      let answer = try await withThrowingTaskGroup(of: Answer?.self) { group in
+        defer { group.cancelAll() }
+        group.addTask {
+          let result = try await Subprocess.run(
+            .name(Self.program), arguments: Arguments(words), environment: subprocessEnvironment,
+            output: .string(limit: 1 << 16), error: .string(limit: 1 << 16))
+          return Answer(
+            said: result.standardOutput.trimmed, complaint: result.standardError.trimmed,
+            status: result.terminationStatus)
+        }
+        group.addTask {
+          try await Task.sleep(for: patience)
+          return nil
+        }
+        do {
+          return try await group.next() ?? nil
+        } catch {
+          throw JobError(.storeFailed, "\(Self.program) can't be run here: \(error.briefly)")
+        }
+      }
+      guard let answer else {
+        throw JobError(
+          .storeFailed,
+          "'\(Self.command(words))' did not answer within \(patience.forPeople): is the manager of this user's services at "
+            + "work, and does its bus answer?")
+      }
+      return answer
+    }
+
+    private var subprocessEnvironment: Environment {
+      .custom(Dictionary(uniqueKeysWithValues: environment.map { (Environment.Key(stringLiteral: $0), $1) }))
+    }
+
+    private static func command(_ words: [String]) -> String { "\(program) \(words.joined(separator: " "))" }
 
     /// Has it started now and after each log-in.
     func enable(_ file: ServiceFile) async throws {
@@ -99,32 +144,33 @@
       #else
         let words = ["--user", "is-active", file.unitName]
       #endif
-      guard let (said, isSuccess) = try? await answer(to: words) else { return nil }
+      guard let answer = try? await ask(words) else { return nil }
       #if os(macOS)
-        return isSuccess ? "loaded" : "not loaded"
+        return answer.status.isSuccess ? "loaded" : "not loaded"
       #else
-        return said.isEmpty ? nil : said
+        return answer.said.isEmpty ? nil : answer.said
       #endif
     }
 
     private func run(_ words: [String]) async throws {
-      let status: TerminationStatus
-      let complaint: String
-      do {
-        let result = try await Subprocess.run(
-          .name(Self.program), arguments: Arguments(words), output: .discarded,
-          error: .string(limit: 1 << 16))
-        status = result.terminationStatus
-        complaint = result.standardError
-      } catch {
-        throw JobError(.storeFailed, "\(Self.program) can't be run here: \(error.briefly)")
-      }
-      guard status.isSuccess else {
-        let said = complaint.trimmingCharacters(in: .whitespacesAndNewlines)
-        throw JobError(
-          .storeFailed, "'\(Self.program) \(words.joined(separator: " "))' failed: \(said.isEmpty ? "\(status)" : said)"
-        )
+      let answer = try await ask(words)
+      guard answer.status.isSuccess else {
+        let why = answer.complaint.isEmpty ? answer.status.words : answer.complaint
+        throw JobError(.storeFailed, "'\(Self.command(words))' failed: \(why)")
       }
     }
+  }
+
+  extension TerminationStatus {
+    fileprivate var words: String {
+      switch self {
+      case .exited(let code): "\(CommandResult.exited(code, lastLine: nil))"
+      case .signaled(let signal): "\(CommandResult.killed(signal: signal))"
+      }
+    }
+  }
+
+  extension String {
+    fileprivate var trimmed: String { trimmingCharacters(in: .whitespacesAndNewlines) }
   }
 #endif

@@ -143,6 +143,24 @@ import Testing
     try expect(.damaged, path)
   }
 
+  @Test("C72 A store that has lost its first bytes is a damaged one, and whole with them", arguments: [0, 0xa5])
+  func beginning(byte: UInt8) async throws {
+    let path = try await closedStore(jobs: 20)
+    let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+    defer { try? file.close() }
+    try file.write(contentsOf: Data(repeating: byte, count: 16))
+    try expect(.damaged, path)
+    let words = try #require(refusal(path)).message
+    #expect(words.contains("printf 'SQLite format 3\\0' | dd of=\(path) conv=notrunc"), "\(words)")
+    let error = await #expect(throws: JobError.self) {
+      try await SQLiteStore.repair(from: path, to: folder.path("new.sqlite"))
+    }
+    #expect(error?.message == words)
+    try file.seek(toOffset: 0)
+    try file.write(contentsOf: Data("SQLite format 3\0".utf8))
+    #expect(refusal(path) == nil)
+  }
+
   @Test func `C72 A store of a newer version is refused`() async throws {
     let path = try await closedStore()
     try execute("UPDATE durable_meta SET version=\(Schema.version + 1)", at: path)

@@ -41,7 +41,7 @@ extension SQLiteStore {
     do { try StoreMark.checkLog(of: damaged, Defaults.busyTimeout) } catch is SQLiteFailure {}  // what is left is read
     let source = try Result { try Salvager.Source(damaged) }.mapError { error in
       let error = JobError(error, path: damaged)
-      guard error.code == .damaged else { return error }
+      guard error.code == .damaged, !StoreMark.hasLostBeginning(damaged) else { return error }
       let advice = "It was left as it is; restore a backup, or try `sqlite3 \(damaged) .recover`"
       return JobError(.damaged, "no job can be read in \(damaged): it is damaged all over. \(advice)", cause: error)
     }.get()
@@ -78,13 +78,7 @@ private struct Salvager {
 
     /// Throws if there is no trace of jobs at `path`, or nothing of it can be read.
     init(_ path: String) throws {
-      var handle: OpaquePointer?
-      let code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READONLY, nil)
-      guard code == SQLITE_OK, let handle else {
-        defer { sqlite3_close_v2(handle) }
-        throw SQLiteFailure(code: code, on: handle)
-      }
-      self.handle = handle
+      handle = try StoreInspection.open(path, SQLITE_OPEN_READONLY)
       // Else SQLite refuses all of a file that has lost its end, or one byte of its schema.
       try Statement("PRAGMA writable_schema=ON", on: handle).run()
       func has(_ sql: String) throws -> Bool { try Statement("SELECT 1 FROM \(sql)", on: handle).step() }
@@ -100,13 +94,13 @@ private struct Salvager {
   private func texts(_ sql: String, on handle: OpaquePointer) throws -> [String] {
     try Statement(sql, on: handle).map { $0.text(0) ?? "" }
   }
+  private func run(_ sql: String) throws { try Statement(sql, on: target).run() }
 
   mutating func copyAll() throws {
     let tables = try texts(
       "SELECT name FROM sqlite_master WHERE type='table' AND name LIKE 'durable~_%' ESCAPE '~'", on: target)
     // The old workers are gone, so the jobs that ran under their claims are recovered.
     for table in tables where table != "durable_worker" { try copy(table) }
-    func run(_ sql: String) throws { try Statement(sql, on: target).run() }
     try run("UPDATE durable_meta SET version=\(Schema.version)")
     // Claim numbers are never reused. The lowest number has no absolute.
     try run(
@@ -118,7 +112,6 @@ private struct Salvager {
 
   /// Suspends jobs of which a part is lost, pauses queues and opens batches: what can't be known is for somebody to decide.
   mutating func hold(_ transaction: WriteTransaction) throws {
-    func run(_ sql: String) throws { try Statement(sql, on: target).run() }
     func ids(_ sql: String) throws -> [JobID] { try Statement(sql, on: target).map { $0.id(0) } }
     let jobs = "FROM durable_job WHERE state<>\(stubCode)"
     let damaged = try Statement(

@@ -183,7 +183,7 @@ enum StoreInspection {
 
   /// Creates a file that is private to the user. It is no error if another process created it in the meantime.
   private static func create(_ path: String) throws {
-    let file = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
+    let file = Foundation.open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
     if file >= 0 {
       // No one else in this process has it open, so closing it can't drop a lock on it.
       close(file)
@@ -203,21 +203,26 @@ enum StoreInspection {
 
   /// Inspects a file; an empty one is a new store. The caller closes the connection once it has another.
   static func look(_ path: String, _ busyTimeout: Duration) throws -> OpaquePointer {
-    var handle: OpaquePointer?
-    let code = sqlite3_open_v2(path, &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nil)
-    do {
-      guard code == SQLITE_OK, let handle else { throw SQLiteFailure(code: code, on: handle) }
-      sqlite3_busy_timeout(handle, Int32(clamping: busyTimeout.milliseconds))
-      try check(handle, path)
-      return handle
-    } catch {
+    let handle = try open(path, SQLITE_OPEN_READWRITE)
+    sqlite3_busy_timeout(handle, Int32(clamping: busyTimeout.milliseconds))
+    do { try check(handle, path) } catch {
       sqlite3_close_v2(handle)
       throw error
     }
+    return handle
+  }
+
+  /// The caller closes the connection.
+  static func open(_ path: String, _ flags: Int32) throws -> OpaquePointer {
+    var handle: OpaquePointer?
+    let code = sqlite3_open_v2(path, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
+    if code == SQLITE_OK, let handle { return handle }
+    defer { sqlite3_close_v2(handle) }
+    throw SQLiteFailure(code: code, on: handle)
   }
 
   private static func check(_ handle: OpaquePointer, _ path: String) throws {
-    let hasTables = try number("SELECT count(*) FROM sqlite_master", handle) != 0
+    let hasTables = try Statement.number("SELECT count(*) FROM sqlite_master", on: handle) != 0
     // If SQLite could only open the file for reading, its own error reports why.
     guard sqlite3_db_readonly(handle, "main") == 0 else {
       throw JobError(
@@ -226,13 +231,12 @@ enum StoreInspection {
           + "another path")
     }
     guard hasTables else { return }
-    guard try number("SELECT count(*) FROM sqlite_master WHERE type='table' AND name='durable_meta'", handle) == 1
-    else {
+    guard try Statement.number("SELECT count(*) FROM sqlite_master WHERE name='durable_meta'", on: handle) == 1 else {
       throw JobError(
         .notAStore,
         "\(path) is no store: it is an SQLite database of something else. It was left as it is; choose another path")
     }
-    let version = try number("SELECT version FROM durable_meta WHERE id=1", handle)
+    let version = try Statement.number("SELECT version FROM durable_meta WHERE id=1", on: handle)
     guard version <= Schema.version else { throw newer(path, version) }
   }
 
@@ -241,10 +245,6 @@ enum StoreInspection {
       .newerVersion,
       "the store \(path) was written by a newer version of DurableJobs (its format is \(version), this one knows "
         + "\(Schema.version)). It was left as it is; update the program")
-  }
-
-  private static func number(_ sql: String, _ handle: OpaquePointer) throws -> Int64 {
-    try Statement(sql, on: handle).first { $0.int(0) } ?? 0
   }
 
   private static func unusable(_ path: String, _ why: String) -> JobError {

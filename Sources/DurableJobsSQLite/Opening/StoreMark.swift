@@ -1,4 +1,5 @@
 import DurableJobs
+import Foundation
 import GRDBSQLite
 
 /// Tells whether the log beside a file is the file's own.
@@ -27,8 +28,8 @@ enum StoreMark {
   /// Copies page 1 into the log with the current transaction. A store from before there were marks gets one; an app's own
   /// database keeps its `user_version`.
   static func copy(on connection: OpaquePointer) throws {
-    guard try number("application_id", connection) == Schema.applicationID else { return }
-    let mark = try number("user_version", connection)
+    guard try Statement.number("PRAGMA application_id", on: connection) == Schema.applicationID else { return }
+    let mark = try Statement.number("PRAGMA user_version", on: connection)
     try Statement("PRAGMA user_version = \(mark == 0 ? .random(in: 1...0x7fff_ffff) : mark)", on: connection).run()
   }
 
@@ -41,23 +42,25 @@ enum StoreMark {
   /// may only read moves no log into its file when it closes.
   static func checkLog(of path: String, _ busyTimeout: Duration) throws {
     guard let size = FileStat(StoreInspection.log(of: path))?.size, size > 0 else { return }
-    var handle: OpaquePointer?
+    guard let handle = try? StoreInspection.open(path, SQLITE_OPEN_READONLY) else { return }
     defer { sqlite3_close_v2(handle) }
-    guard sqlite3_open_v2(path, &handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil) == SQLITE_OK, let handle
-    else { return }
     sqlite3_busy_timeout(handle, Int32(clamping: busyTimeout.milliseconds))
     // As they are in the file, without the log. No log changes the schema 32 times but the one that makes all tables.
     let (pages, schema, mark) = (inFile(28, handle), inFile(40, handle), inFile(60, handle))
     guard mark != 0, inFile(68, handle) == Schema.applicationID else { return }
-    let age = try number("schema_version", handle) - schema
-    guard try number("user_version", handle) != mark || age < 0 || age > 32 && pages > 4 else { return }
+    let age = try Statement.number("PRAGMA schema_version", on: handle) - schema
+    let isOwn = try Statement.number("PRAGMA user_version", on: handle) == mark
+    guard !isOwn || age < 0 || age > 32 && pages > 4 else { return }
     throw StoreInspection.strayLog(
       of: path, "is the log of another file, whose place this one took",
       "To use this file, move the log away; for the jobs in the log, put its own file back")
   }
 
-  private static func number(_ pragma: String, _ connection: OpaquePointer) throws -> Int64 {
-    try Statement("PRAGMA \(pragma)", on: connection).first { $0.int(0) } ?? 0
+  /// Whether a store has lost its first bytes, by which SQLite knows its files, and what stands behind them is whole.
+  static func hasLostBeginning(_ path: String) -> Bool {
+    let head = (try? FileHandle(forReadingAtPath: path)?.read(upToCount: 72)) ?? Data()
+    let mark = withUnsafeBytes(of: Schema.applicationID.bigEndian) { Data($0) }
+    return !head.starts(with: "SQLite format 3\0".utf8) && head.count == 72 && head.suffix(4) == mark
   }
 
   private static func inFile(_ offset: Int64, _ connection: OpaquePointer) -> Int64 {

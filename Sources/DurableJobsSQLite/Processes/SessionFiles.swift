@@ -96,13 +96,11 @@ final class SessionFiles: Sendable {
   /// Removes files left by processes that died while joining or leaving.
   static func removeRemains(in folder: MeetingFolder) {
     let files = folder.files()
-    for file in files {
-      if let name = SessionFile.beginning.session(ofFile: file) {
-        let path = SessionFile.beginning.path(of: name, in: folder.path)
-        guard let begun = FileLock.file(at: path), FileLock.take(begun) else { continue }
-        withExtendedLifetime(begun) {
-          if FileLock.isFile(begun, at: path) { unlink(path) }
-        }
+    for name in files.compactMap({ SessionFile.beginning.session(ofFile: $0) }) {
+      let path = SessionFile.beginning.path(of: name, in: folder.path)
+      guard let begun = FileLock.file(at: path), FileLock.take(begun) else { continue }
+      withExtendedLifetime(begun) {
+        if FileLock.isFile(begun, at: path) { unlink(path) }
       }
     }
     for file in files {

@@ -57,6 +57,11 @@ extension JobError {
           .locked,
           "the store \(path) is locked: another process is writing it and did not let go in time. Try again, or end that "
             + "process")
+      case SQLITE_NOTADB where StoreMark.hasLostBeginning(path):
+        error(
+          .damaged,
+          "the store \(path) has lost its first 16 bytes, by which SQLite knows its files. Copy it, and put them back: "
+            + "printf 'SQLite format 3\\0' | dd of=\(path) conv=notrunc; then let `durable check` look at the rest")
       case SQLITE_NOTADB:
         error(
           .notAStore, "\(path) is no store: it is not an SQLite database. It was left as it is; choose another path")

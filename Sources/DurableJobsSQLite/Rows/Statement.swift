@@ -73,6 +73,11 @@ final class Statement {
     return try read(self)
   }
 
+  /// The first number that `sql` selects; 0 if there is none.
+  static func number(_ sql: String, on connection: OpaquePointer) throws -> Int64 {
+    try Statement(sql, on: connection).first { $0.int(0) } ?? 0
+  }
+
   /// Runs the statement to its end with `data` bound, which is not copied.
   func run(with data: Data, at index: Int32) throws {
     guard !data.isEmpty else {

@@ -45,6 +45,28 @@
         ])
     }
 
+    @Test(
+      "where what matches is in no state for the verb, the states are told, and what helps",
+      arguments: [
+        (["retry", "--tag", "a"], "No failed job matches, but 3 cancelled. --state cancelled runs those again"),
+        (["resume", "--tag", "a"], "No suspended job matches, but 3 cancelled. \(back)"),
+        (["cancel", "--tag", "a", "1-5"], "No unfinished job matches, but 3 cancelled. \(back)"),
+        (["edit", "--tag", "a", "--priority", "1"], "No waiting job matches, but 3 cancelled. \(back)"),
+        (["resume", "--tag", "b"], "No suspended job matches, but 3 ready"),
+        (["retry", "--tag", "b"], "No failed job matches, but 3 ready"),
+        (["retry"], "No job matches"), (["retry", "--tag", "none"], "No job matches"),
+        (["retry", "--tag", "a", "--state", "skipped"], "No job matches"),
+      ] as [([String], String)])
+    func otherStates(words: [String], told: String) async throws {
+      try await addSix()
+      try await durable("cancel", "1", "3", "5")
+      let outcome = try await durable.run(words.map { Array($0.utf8) })
+      #expect(outcome.status == .exited(0))
+      #expect(outcome.stderr == told + "\n")
+    }
+
+    private static let back = "'durable retry --state cancelled' runs those again"
+
     /// Stores so many commands that touch the file "ran", in one transaction.
     private func addMany(_ count: Int, _ options: String = "") async throws {
       let outcome = try await durable.shell("yes 'touch ran' | head -n \(count) | \"$DURABLE\" add \(options) -i -")

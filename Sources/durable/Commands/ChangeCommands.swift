@@ -16,8 +16,9 @@
     func run() async throws {
       var selection = selection
       selection.all = selection.all || selection.isEmpty
-      try await Deed(change: .retry, verb: "Retry", done: "will run again", states: [.failed], asks: false)
-        .run(selection, consent, options)
+      try await Deed(
+        change: .retry, verb: "Retry", done: "will run again", states: [.failed], wanted: "failed job", asks: false
+      ).run(selection, consent, options)
     }
   }
 
@@ -56,7 +57,7 @@
     func run() async throws {
       try await Deed(
         change: .suspend(reason: reason?.cutToMessage), verb: "Suspend", done: "suspended",
-        states: Deed.unfinished.subtracting([.suspended])
+        states: Deed.unfinished.subtracting([.suspended]), wanted: "running or waiting job"
       ).run(selection, consent, options)
     }
   }
@@ -71,8 +72,9 @@
     func validate() throws { try selection.check() }
 
     func run() async throws {
-      try await Deed(change: .resume, verb: "Resume", done: "resumed", states: [.suspended], asks: false)
-        .run(selection, consent, options)
+      try await Deed(
+        change: .resume, verb: "Resume", done: "resumed", states: [.suspended], wanted: "suspended job", asks: false
+      ).run(selection, consent, options)
     }
   }
 
@@ -133,7 +135,9 @@
 
     func run() async throws {
       let states = Set(JobState.allCases).subtracting([.running])
-      try await Deed(change: .remove, verb: "Delete", done: "removed", states: states).run(selection, consent, options)
+      try await Deed(
+        change: .remove, verb: "Delete", done: "removed", states: states, wanted: "job that does not run"
+      ).run(selection, consent, options)
     }
   }
 #endif

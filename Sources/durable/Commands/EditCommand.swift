@@ -45,7 +45,7 @@
       }
       let named = selection.ids.map(\.ids.lowerBound)
       guard let store = try await selection.isByName ? options.existing(for: named) : options.existing() else {
-        return report([], [:], Refusals())
+        return report([], [:], Refusals(), none: JobSelection.noneMatches)
       }
       let states = Deed.unfinished.subtracting([.running])
       let ids = try await selection.jobs(in: store, states: states)
@@ -69,7 +69,9 @@
         changed += left
         jobs.merge(try await store.store.jobs(left, detail: .all)) { $1 }
       }
-      report(changed, jobs, refusals)
+      var none = JobSelection.noneMatches
+      if ids.isEmpty { none = try await selection.wordsForNone("waiting job", Refusals.waysBack, in: store) }
+      report(changed, jobs, refusals, none: none)
       if let code = refusals.exitCode { throw code }
     }
 
@@ -84,7 +86,7 @@
       }
     }
 
-    private func report(_ changed: [JobID], _ jobs: [JobID: JobSnapshot], _ refusals: Refusals) {
+    private func report(_ changed: [JobID], _ jobs: [JobID: JobSnapshot], _ refusals: Refusals, none: String) {
       let isOne = selection.isByName && selection.ids.count == 1
       refusals.tell()
       for job in changed.compactMap({ jobs[$0] }) {
@@ -94,7 +96,8 @@
           Screen.out.line("\(job.id) \(ShellCommand(job.withoutSecrets)?.typed ?? job.kind)".withVisibleControls)
         }
       }
-      if !selection.isByName { Refusals.tellCounts([(changed.count, "changed"), (refusals.refused.count, "refused")]) }
+      guard !selection.isByName else { return }
+      Refusals.tellCounts([(changed.count, "changed"), (refusals.refused.count, "refused")], none: none)
     }
   }
 

@@ -69,6 +69,27 @@
       return self.filter.state.isEmpty ? filter && .states(states) : filter
     }
 
+    /// What is to be said where there is no such job among those that match: in which states those are, and which verb helps
+    /// there. Of all jobs nobody wants to hear that.
+    func wordsForNone(
+      _ wanted: String, _ remedy: (Set<JobState>) -> String?, in store: OpenStore
+    ) async throws -> String {
+      var counts: [JobState: Int] = [:]
+      if filter.isGiven || !ids.isEmpty, filter.state.isEmpty {
+        let ids = try await jobs(in: store, states: Set(JobState.allCases))
+        for page in ids.pages(of: 400) {
+          let found = try await store.store.counts(where: .ids(page))
+          for state in JobState.allCases { counts[state, default: 0] += found[state] }
+        }
+      }
+      let found = JobState.allCases.filter { counts[$0, default: 0] > 0 }
+      guard !found.isEmpty else { return Self.noneMatches }
+      let others = found.map { "\(counts[$0, default: 0]) \($0.rawValue)" }.joined(separator: ", ")
+      return "No \(wanted) matches, but \(others)" + (remedy(Set(found)).map { ". \($0)" } ?? "")
+    }
+
+    static let noneMatches = "No job matches"
+
     /// Asks a person at a terminal whether that is meant: as in "Cancel 12 jobs?". Throws the exit code if not.
     func ask(_ verb: String, _ count: Int, _ consent: Consent) throws {
       try Confirmation(verb: verb, count: count, isNeeded: !consent.yes && !isByName && count > 1).ask()

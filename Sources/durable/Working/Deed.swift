@@ -16,6 +16,8 @@
     var done: String
     /// Of jobs that were not named, those in these states.
     var states: Set<JobState>
+    /// One of these, as in "failed job".
+    var wanted = "unfinished job"
     /// Whether a person is asked before it is done to several that were not named: unless it can be taken back.
     var asks = true
 
@@ -26,7 +28,7 @@
       guard
         let store = selection.isByName
           ? try await options.existing(for: selection.ids.map(\.ids.lowerBound)) : try await options.existing()
-      else { return report([], [:], [:], Refusals(), selection, options) }
+      else { return report([], [:], [:], Refusals(), selection, options, none: JobSelection.noneMatches) }
       let ids = try await selection.jobs(in: store, states: states)
       if asks { try selection.ask(verb, ids.count, consent) }
       let filter = selection.isByName ? JobFilter.all : try await selection.filter(in: store, states: states)
@@ -47,8 +49,21 @@
       for page in changed.pages(of: 400) {
         words.merge(try await others(Array(page), selection, in: store)) { $1 }
       }
-      report(changed, words, lives, refusals, selection, options)
+      let none = try await ids.isEmpty ? selection.wordsForNone(wanted, remedy, in: store) : JobSelection.noneMatches
+      report(changed, words, lives, refusals, selection, options, none: none)
       if let code = refusals.exitCode { throw code }
+    }
+
+    /// What helps jobs in these states, which are none that this is for.
+    private func remedy(_ found: Set<JobState>) -> String? {
+      switch change {
+      case .retry:
+        let others = [JobState.suspended, .cancelled].filter(found.contains)
+        return others.isEmpty
+          ? nil : others.map { "--state \($0.rawValue)" }.joined(separator: " ") + " runs those again"
+      case .remove: return "'durable cancel' ends those"
+      default: return Refusals.waysBack(found)
+      }
     }
 
     private func apply(to ids: [JobID], _ filter: JobFilter, in store: OpenStore) async throws -> ChangeReport {
@@ -130,7 +145,7 @@
 
     private func report(
       _ changed: [JobID], _ words: [JobID: String], _ lives: [JobID: String], _ refusals: Refusals,
-      _ selection: JobSelection, _ options: StoreOptions
+      _ selection: JobSelection, _ options: StoreOptions, none: String
     ) {
       refusals.tell()
       if options.json {
@@ -143,10 +158,11 @@
       }
       guard !selection.isByName else { return }
       let stopping = words.values.count { $0.hasPrefix(Self.stops) }
-      Refusals.tellCounts([
-        (changed.count - words.count, done), (stopping, "asked to stop"),
-        (words.count - stopping, "waiting for others"), (refusals.refused.count, "refused"),
-      ])
+      Refusals.tellCounts(
+        [
+          (changed.count - words.count, done), (stopping, "asked to stop"),
+          (words.count - stopping, "waiting for others"), (refusals.refused.count, "refused"),
+        ], none: none)
     }
   }
 

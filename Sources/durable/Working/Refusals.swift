@@ -28,10 +28,19 @@
       }
     }
 
-    /// How many jobs had what fate, as in "3 jobs cancelled, 1 job refused".
-    static func tellCounts(_ counts: [(count: Int, what: String)]) {
+    /// How many jobs had what fate, as in "3 jobs cancelled, 1 job refused"; `none` if there was none.
+    static func tellCounts(_ counts: [(count: Int, what: String)], none: String) {
       let parts = counts.filter { $0.count > 0 }.map { "\($0.count.jobs) \($0.what)" }
-      Talk.line(parts.isEmpty ? "No job matches" : parts.joined(separator: ", "))
+      Talk.line(parts.isEmpty ? none : parts.joined(separator: ", "))
+    }
+
+    /// What helps jobs in these states, of which some may have ended.
+    static func waysBack(_ states: Set<JobState>) -> String? {
+      let ended = [JobState.failed, .cancelled].filter(states.contains)
+      guard !ended.isEmpty else { return nil }
+      // Those that failed are what it retries by itself.
+      let options = ended == [.failed] ? "" : ended.map { " --state \($0.rawValue)" }.joined()
+      return "'durable retry\(options)' runs those again"
     }
 
     /// That of the worst; nil if all was done.

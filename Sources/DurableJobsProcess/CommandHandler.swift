@@ -57,6 +57,14 @@
     /// Whether a command runs.
     package var hasCommands: Bool { lifeLines.withLock { !$0.lines.isEmpty } }
 
+    /// Opened by the end of each command. One task alone waits for it.
+    private let end = Gate()
+
+    /// Waits until no command runs.
+    package func commandsHaveEnded() async {
+      while hasCommands { await end.pass() }
+    }
+
     /// The worker was asked to stop. The sender may have asked its commands too, as a service manager that signals
     /// every process does: then they were interrupted.
     package func workerIsAskedToStop() { lifeLines.withLock { $0.isStopAsked = true } }
@@ -221,7 +229,10 @@
       }
       defer { lifeLine.cut() }
       lifeLines.withLock { $0.lines[context.id] = lifeLine }
-      defer { lifeLines.withLock { $0.lines[context.id] = nil } }
+      defer {
+        lifeLines.withLock { $0.lines[context.id] = nil }
+        end.open()
+      }
       lifeLine.begin(with: message, supervisor: supervisor.number, lock: order.lock)
       let told = await withTaskCancellationHandler {
         await supervisor.report(lifeLine)

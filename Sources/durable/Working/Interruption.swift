@@ -78,14 +78,12 @@
           try? await Task.sleep(for: .milliseconds(50))
         }
       }
-      Task { [weak self] in  // ended by the end of this
+      Task { [weak self, handler] in  // ended by the end of the process, if not before
         try? await Task.sleep(for: grace)
-        let pause = Duration.milliseconds(100)
-        var rest = Self.goodBye
-        while rest > .zero, let self {
-          try? await Task.sleep(for: pause)
-          rest = self.handler?.hasCommands ?? false ? Self.goodBye : rest - pause
-        }
+        repeat {
+          await handler?.commandsHaveEnded()
+          try? await Task.sleep(for: Self.goodBye)
+        } while handler?.hasCommands ?? false
         self?.onLate.value()
       }
     }

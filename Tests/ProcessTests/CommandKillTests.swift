@@ -170,6 +170,21 @@
       await until { ProcessList.hasEnded(child) }
     }
 
+    @Test(arguments: [true, false])
+    func `a group that does not listen to TERM is killed when its time is over`(leaderEnds: Bool) async throws {
+      let place = try Place()
+      let said = try place.pipe("said")
+      let member = "trap '' TERM HUP; echo $$ > said; while :; do sleep 600; done"
+      let line = leaderEnds ? "sh -c '\(member.replacing("'", with: "'\\''"))' > /dev/null 2>&1 &" : member
+      let job = try await place.add(line)
+      let worker = try place.work()
+      let process = try #require(pid_t(await said.read()))
+      if !leaderEnds { try await job.cancel() }
+      #expect(worker.wait() == .exited(0))
+      #expect(ProcessList.hasEnded(process))
+      #expect(try await job.snapshot.state == (leaderEnds ? .succeeded : .cancelled))
+    }
+
     @Test func `a command whose supervisor was killed is killed at once, without being asked`() async throws {
       let place = try Place()
       let line = """

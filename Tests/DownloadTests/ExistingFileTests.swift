@@ -124,14 +124,18 @@
       #expect(job.lastError.contains("and is no plain file"), "\(job.lastError)")
     }
 
-    @Test(arguments: [("bob", ""), ("alice", "bob:secret@")])
-    func `what came for one user is not there for another`(second: String, user: String) async throws {
+    @Test(arguments: [("bob", ""), ("alice", "bob:secret@")], [nil, "\"second\""])
+    func `what came for one user is not there for another, unless a tag says so`(
+      asked: (second: String, user: String), tag: String?
+    ) async throws {
+      let (second, user) = asked
       let first = "alice"
       func download(_ cookie: String, _ user: String) throws -> Download {
         let url = server.url("/a.bin").replacing("//", with: "//\(user)")
         return try setting.download(url, headers: [Download.Header("Cookie", "user=\(cookie)")])
       }
-      server.serve("/a.bin", .file(content), .file(changed, lastModified: nil))
+      // Two files of one length and one time.
+      server.serve("/a.bin", .file(content, etag: tag.map { _ in LyingAnswer.etag }), .file(changed, etag: tag))
       #expect(try await setting.fetch(download(first, "")).state == .succeeded)
       #expect(try await setting.fetch(download(first, "")).file?.wasThere == true)
       #expect(server.requests.count == 1)

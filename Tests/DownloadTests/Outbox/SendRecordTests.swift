@@ -140,16 +140,20 @@
 
     @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"))
     func `where no file can be made for its answer nothing is sent`() async throws {
-      let disk = try SmallDisk(in: folder, megabytes: 8, files: 5)
+      let disk = try SmallDisk(in: folder, megabytes: 8, files: 100)
       server.serve("/orders", .page(200))
-      let path = folder.path("small.sqlite")
-      let small = try SQLiteStore(path: path)
-      let id = try await JobQueue(store: small).enqueue(try post()).id
-      var fillers = 0
-      while FileManager.default.createFile(atPath: folder.path("filler-\(fillers)"), contents: nil) { fillers += 1 }
-      try await run(worker(on: small)) {
+      let small = try SQLiteStore(path: folder.path("small.sqlite"))
+      let queue = JobQueue(store: small)
+      try await run(worker(on: small)) { [folder] in
+        // The worker has what it needs.
+        _ = try await queue.enqueue(try SendRequest(.get, #require(URL(string: "http://127.0.0.1:1/")))).id
+        _ = try await small.firstAfterEachSignal { try await queue.counts()[.scheduled] == 1 ? true : nil }
+        try FileManager.default.removeItem(atPath: folder.path("small.sqlite-outbox"))
+        var fillers = 0
+        while FileManager.default.createFile(atPath: folder.path("filler-\(fillers)"), contents: nil) { fillers += 1 }
+        let id = try await queue.enqueue(try post()).id
         _ = try await small.firstAfterEachSignal {
-          try await JobQueue(store: small).job(id).progress?.message?.contains("no room to note") == true ? true : nil
+          try await queue.job(id).progress?.message?.contains("no room to note") == true ? true : nil
         }
       }
       #expect(server.requests.isEmpty)
@@ -170,13 +174,16 @@
       #expect(secure.requests.isEmpty)
     }
 
-    @Test func `what a request that was stopped is answered elsewhere goes with its end`() async throws {
+    @Test func `a request that was stopped, and then refused, may have arrived for a retry still`() async throws {
       server.serve("/orders", .silence, .page(404))
       let job = try await queue.enqueue(try post())
       try await run(worker()) { [server] in await server.held("/orders") }
       #expect(records == ["\(job.id).sent"])
       try await worker().runUntilIdle()
       #expect(try await queue.job(job.id).state == .failed)
+      #expect(records == ["\(job.id).sent"])
+      try await queue.remove(job.id)
+      try await BodyFolder(of: store).sweep(store, at: store.clock.uptime)
       #expect(records.isEmpty)
     }
 
@@ -241,13 +248,15 @@
       #expect(try record(of: request).answer == long)
     }
 
-    @Test func `records of jobs that have ended are swept, and no others`() async throws {
+    @Test func `records of jobs that have succeeded or are gone are swept, and no others`() async throws {
       let bodies = BodyFolder(of: store)
-      let ids = [try await queue.enqueue(try post()).id, try await queue.enqueue(try post(key: nil)).id]
+      var ids: [JobID] = []
+      for _ in 1...3 { ids.append(try await queue.enqueue(try post(key: nil)).id) }
       for id in ids + [JobID(rawValue: 99)] { _ = try record(of: try post(), by: id.rawValue) }
       try await queue.cancel(ids[0])
+      try await queue.complete(ids[1])
       try await bodies.sweep(store, at: store.clock.uptime)
-      #expect(records == ["\(ids[1]).sent"])
+      #expect(records == ["\(ids[0]).sent", "\(ids[2]).sent"])
     }
 
     @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"))

@@ -36,6 +36,17 @@
 
     /// Where the file system can't, the file goes without.
     func note(_ origin: FileOrigin) { ExtendedAttribute.write(number, Array(origin.text.utf8)) }
+
+    /// That it is the file of bytes of a part, until it is noted where it came from.
+    func note(part: String) { ExtendedAttribute.write(number, Array(part.utf8)) }
+
+    /// Nil where the file system can't tell.
+    func isNoted(part: String) -> Bool? {
+      var text = [UInt8](repeating: 0, count: part.utf8.count)
+      errno = 0
+      if ExtendedAttribute.read(number, &text) == text.count { return text == Array(part.utf8) }
+      return [ENOTSUP, EOPNOTSUPP, ENOSYS].contains(errno) ? nil : false
+    }
   }
 
   extension Folder {
@@ -74,7 +85,10 @@
       }
 
       static func read(_ file: Int32, _ value: inout [UInt8]) -> Int {
-        guard let symbol = dlsym(nil, "fgetxattr") else { return -1 }
+        guard let symbol = dlsym(nil, "fgetxattr") else {
+          errno = ENOSYS
+          return -1
+        }
         return unsafeBitCast(symbol, to: Read.self)(file, name, &value, value.count)
       }
     #endif

@@ -34,21 +34,22 @@
       self.name = name
       self.folder = folder
       self.permissions = permissions
-      record = PartRecord(url: url, sha256: sha256, asker: asker)
+      record = PartRecord(url: url, sha256: sha256, asker: asker, mark: UUID().uuidString)
       guard folder.status(of: name.record) != nil || folder.status(of: name.part) != nil else { return }
       let file = try hold()
       let text = try file.read(recordPath)
       let old = PartRecord(text)
       if let old, old.url == url || sha256 != nil && old.sha256 == sha256 {
+        let isThere = folder.status(of: name.part) != nil
         let bytes = try openBytes()
         let status = try FileStatus(of: bytes, path)
-        guard try old.isOf(bytes, status, path) else {
+        guard try !isThere || old.isOf(bytes, status, path) else {
           throw isForeign(
             ofURL: nil, status.size < old.flushed ? "has \(status.size) bytes, though \(old.flushed) came" : nil)
         }
         try dropBrokenLine(text, file)
         record = old
-        try take(file, bytes, status)
+        try take(file, bytes, status, isNew: !isThere)
         try change {
           $0.move(to: url, for: asker)
           $0.sha256 = sha256 ?? $0.sha256
@@ -120,7 +121,7 @@
         setPermissions(of: bytes)
         _ = try early.withUnsafeBytes { try bytes.write($0, at: 0, path) }
         early = []
-        try take(file, bytes, FileStatus(of: bytes, path))
+        try take(file, bytes, FileStatus(of: bytes, path), isNew: true)
       } catch {
         if isMade { folder.remove(name.part) }
         folder.remove(name.record)
@@ -144,8 +145,9 @@
       if permissions != nil { fchmod(bytes.number, mode_t(mode)) }
     }
 
-    private mutating func take(_ file: Descriptor, _ bytes: Descriptor, _ status: FileStatus) throws {
+    private mutating func take(_ file: Descriptor, _ bytes: Descriptor, _ status: FileStatus, isNew: Bool) throws {
       opened = Files(record: file, bytes: bytes)
+      if isNew, let mark = record.mark { bytes.note(part: mark) }
       try change { $0.inode = status.inode }
     }
 
@@ -202,7 +204,7 @@
     mutating func startOver(highest: Int64) throws {
       try change {
         let shortage = $0.shortage
-        $0 = PartRecord(url: $0.url, sha256: $0.sha256, asker: $0.asker, inode: $0.inode)
+        $0 = PartRecord(url: $0.url, sha256: $0.sha256, asker: $0.asker, inode: $0.inode, mark: $0.mark)
         $0.shortage = shortage
         $0.highest = highest
       }
@@ -242,14 +244,15 @@
   }
 
   extension PartRecord {
-    /// Whether that file has the bytes of this record; an empty one may be any file.
+    /// Whether that file has the bytes of this record.
     func isOf(_ file: Descriptor, _ status: FileStatus, _ path: String) throws -> Bool {
-      if status.size == 0 { return true }
-      // Flushed bytes do not disappear by themselves: something shorter was written over them.
-      guard status.size >= flushed else { return false }
+      // Flushed bytes do not disappear by themselves: something shorter was written over them. But a file may be empty.
+      guard status.size >= flushed || status.size == 0 else { return false }
       // Even for the same file: another one may have been written into it.
-      if let tail { return try file.tail(before: flushed, path) == tail }
-      return inode.map { $0 == status.inode } ?? true
+      if let tail, status.size > 0 { return try file.tail(before: flushed, path) == tail }
+      // Of one that is whole it may be noted already where it came from.
+      if whole == nil, let mark, let isIt = file.isNoted(part: mark) { return isIt }
+      return status.size == 0 || inode.map { $0 == status.inode } ?? true
     }
   }
 #endif

@@ -30,6 +30,8 @@
     /// part's name. Some file systems number files anew with each mount, and a copy has another number.
     var inode: UInt64?
     var tail: String?
+    /// What is noted on the file of bytes, where its file system can: numbers are given again.
+    var mark: String?
     /// Set if what was received did not fit on the disk and could not be resumed.
     var shortage: Shortage?
     /// The complete file, once it was checked and about to be named.
@@ -52,14 +54,15 @@
     }
 
     private enum CodingKeys: String, CodingKey {
-      case url, sha256, asker, version, name, modified, isDecoded, takesRanges, highest, inode, whole, shortage
+      case url, sha256, asker, version, name, modified, isDecoded, takesRanges, highest, inode, mark, whole, shortage
     }
 
-    init(url: String, sha256: String? = nil, asker: String? = nil, inode: UInt64? = nil) {
+    init(url: String, sha256: String? = nil, asker: String? = nil, inode: UInt64? = nil, mark: String? = nil) {
       self.url = url
       self.sha256 = sha256
       self.asker = asker
       self.inode = inode
+      self.mark = mark
     }
 
     /// Reads the lines of a record file, the last one of each kind. Nil if no line is a record. A line without an end

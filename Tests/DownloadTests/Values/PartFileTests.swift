@@ -72,6 +72,42 @@
       #expect(try testFolder.text("a.bin.part") == "12345")
     }
 
+    @Test(arguments: ["", "other"])
+    func `What somebody else puts in the place of a part of which nothing was flushed is not taken for it`(
+      text: String
+    ) throws {
+      do {
+        let part = try part()
+        try learn("1", part)
+        try write(String(repeating: "x", count: 300_000), to: part)
+      }
+      let isNoted = ((try? Descriptor(open(testFolder.path("a.bin.part"), O_RDONLY)).isNoted(part: "")) ?? nil) != nil
+      // In place, so that it has the same number.
+      try Data(text.utf8).write(to: URL(filePath: testFolder.path("other")))
+      try FileManager.default.removeItem(atPath: testFolder.path("a.bin.part"))
+      try FileManager.default.moveItem(atPath: testFolder.path("other"), toPath: testFolder.path("a.bin.part"))
+      let record = try testFolder.text("a.bin.part.json")
+      let number = try #require(PartRecord(Data(record.utf8))?.inode)
+      let status = try #require(folder.status(of: "a.bin.part"))
+      try testFolder.write(record.replacing("\(number)", with: "\(status.inode)"), to: "a.bin.part.json")
+      if isNoted {
+        #expect(throws: PartFile.Taken.self) { try part() }
+        #expect(try testFolder.text("a.bin.part") == text)
+      }
+    }
+
+    @Test func `A part that was removed is begun anew in its place`() throws {
+      for _ in 1...2 {
+        do {
+          let part = try part()
+          try learn("1", part)
+          try write(String(repeating: "x", count: 300_000), to: part)
+        }
+        try FileManager.default.removeItem(atPath: testFolder.path("a.bin.part"))
+      }
+      #expect(try part().length == 0)
+    }
+
     @Test(arguments: [nil, 0o640, 0o600]) func `A record is its owner's alone to read, since a URL in it may be signed`(
       permissions: Int?
     ) throws {

@@ -26,7 +26,8 @@
       return false
     }
 
-    private var withoutSecretFields: String {
+    /// The same of the query alone, for a URL that may be relative.
+    package var withoutSecretFields: String {
       let fields = /([?&;#])([A-Za-z0-9_.%\[\]\-]{1,100})=[^&;#\s"'<>]+/
       return replacing(fields.matchingSemantics(.unicodeScalar)) { field in
         let (whole, sign, name) = field.output

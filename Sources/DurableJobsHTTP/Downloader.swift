@@ -140,7 +140,7 @@
           return try await store.jobs(query).map { job in
             let other = Download(of: job)
             // Which user of the file of passwords a job had that brought nothing, nobody knows.
-            return (KnownJob(job.id, of: other), user == nil && other?.asks(as: download) == true)
+            return (KnownJob(job.id, of: other), user == nil && other?.serves(download) == true)
           }
         },
         cameSince: { [store] in
@@ -204,23 +204,26 @@
       _ download: Download, by user: String?, path: String, _ store: any JobStore
     ) async throws -> (DownloadedFile, KnownJob)? {
       var named = download
+      var last: (job: JobSnapshot, file: DownloadedFile)?
       for name in [nil, (path as NSString).lastPathComponent] {
         named.name = name
         let query = JobQuery(
           .kind(Download.self) && .key(named.identity) && .state(.succeeded), detail: [.payload, .output],
           order: .newestFirst, limit: 20)
-        let known = try await store.jobs(query).compactMap { job -> (DownloadedFile, KnownJob)? in
-          guard let other = Download(of: job), other.asks(as: download),
-            !other.acceptsUnknownLength || download.acceptsUnknownLength, let output = job.output,
-            let file = try? JSONDecoder().decode(DownloadedFile.self, from: output), file.path == path,
-            // One that was found there may have been accepted for less than this one asks for.
-            !file.wasThere, file.user == user
-          else { return nil }
-          return (file, KnownJob(job.id, of: other))
+        for job in try await store.jobs(query) where job.id > last?.job.id ?? JobID(rawValue: 0) {
+          // One that was found there may have been accepted for less than this one asks for.
+          guard let output = job.output, let file = try? JSONDecoder().decode(DownloadedFile.self, from: output),
+            file.path == path, !file.wasThere
+          else { continue }
+          last = (job, file)
+          break
         }
-        if let found = known.first { return found }
       }
-      return nil
+      // Whoever asked for it: what an earlier one brought is there no more.
+      guard let (job, file) = last, let other = Download(of: job), other.serves(download), file.user == user else {
+        return nil
+      }
+      return (file, KnownJob(job.id, of: other))
     }
   }
 
@@ -236,5 +239,10 @@
     /// Whether both make the same request, which a user of the file of passwords is no part of; otherwise the answer may be
     /// for someone else.
     func asks(as other: Download) -> Bool { url == other.url && headers == other.headers }
+
+    /// Whether what this one brought is what the other one asks for: with no less than that asks for.
+    func serves(_ other: Download) -> Bool {
+      asks(as: other) && (!acceptsUnknownLength || other.acceptsUnknownLength)
+    }
   }
 #endif

@@ -88,7 +88,11 @@
       let code = execute(words, command.env)
       // A line that was given as one word may be long, and contain secrets after its first space.
       let whole = words[0].display
-      let name = String((whole.split(whereSeparator: \.isWhitespace).first ?? "").prefix(200))
+      var name = String((whole.split(whereSeparator: \.isWhitespace).first ?? "").prefix(200))
+      // As a shell would set a variable, whose value may be one.
+      if let sign = name.firstIndex(of: "="), code == ENOENT {
+        name = "\(name[...sign])…; a variable is given with --env"
+      }
       switch code {
       case ENOENT where name.contains("/") && words[0].withCString({ access($0, F_OK) }) == 0:
         throw Refused("\(name) can't be run: what its first line names, or the loader that it needs, is not there")

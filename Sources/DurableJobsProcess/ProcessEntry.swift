@@ -46,11 +46,13 @@ package struct ProcessEntry: Sendable {
       let file = open("/proc/\(number)/stat", O_RDONLY | O_CLOEXEC)
       guard file >= 0 else { return nil }
       defer { close(file) }
+      // The program's name is in parentheses and may contain anything, so fields are counted from the last one: of the bytes,
+      // since a character may begin within the name and end behind it.
       let text = withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 1) { buffer in
-        String(decoding: buffer.prefix(max(0, read(file, buffer.baseAddress, buffer.count))), as: UTF8.self)
+        let bytes = buffer.prefix(max(0, read(file, buffer.baseAddress, buffer.count)))
+        return String(decoding: bytes.split(separator: UInt8(ascii: ")")).last ?? bytes, as: UTF8.self)
       }
-      // The program's name is in parentheses and may contain anything, so fields are counted from the last one.
-      let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+      let fields = text.split(separator: " ")
       guard fields.count > 19, let parent = pid_t(fields[1]), let group = pid_t(fields[2]),
         let session = pid_t(fields[3]), let start = UInt64(fields[19])
       else { return nil }

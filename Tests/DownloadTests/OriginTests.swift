@@ -42,6 +42,27 @@
       #expect(try folder.holds(content, as: "a.bin"))
     }
 
+    @Test func `a file that may have been cut is known to nobody by its tag`() async throws {
+      server.serve("/a.bin", .file(content).framed(.close).cut(after: 600_000), .file(content).framed(.chunked))
+      let setting = try Setting(in: folder)
+      let taken = try await setting.fetch(setting.download(server.url("/a.bin"), acceptsUnknownLength: true))
+      #expect(taken.state == .succeeded)
+      #expect(folder.size("a.bin") == 600_000)
+      let again = try await fetch()
+      #expect(again.lastError.contains("is there already"), "\(again)")
+    }
+
+    @Test func `a file that is noted to be another URL's is not taken by its size and date`() async throws {
+      server.serve("/one/a.bin", .file(content))
+      server.serve("/two/a.bin", .file(changed, etag: "\"second\""))
+      for (path, came) in [("/one/a.bin", true), ("/two/a.bin", false)] {
+        let setting = try Setting(in: folder)
+        let job = try await setting.fetch(setting.download(server.url(path), keepsServerTime: true))
+        #expect((job.state == .succeeded) == came, "\(job.lastError)")
+      }
+      #expect(try folder.holds(content, as: "a.bin"))
+    }
+
     @Test func `under the name that its server gives, it is known too`() async throws {
       server.serve("/a.bin", .file(content).with("Content-Disposition", "attachment; filename=b.bin"))
       #expect(try await fetch().file?.wasThere == false)

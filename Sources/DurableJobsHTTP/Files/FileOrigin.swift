@@ -59,6 +59,14 @@
       }
       return (try? open(name.description, O_RDONLY))?.origin == origin
     }
+
+    /// Whether it is noted on that file that it is of something else.
+    func isNotedOtherwise(
+      _ name: FileName, _ file: FileStatus, _ download: Download, _ user: String?, _ version: FileVersion
+    ) -> Bool {
+      guard let noted = (try? open(name.description, O_RDONLY))?.origin else { return false }
+      return noted != FileOrigin(download, by: user, version, file)
+    }
   }
 
   private enum ExtendedAttribute {

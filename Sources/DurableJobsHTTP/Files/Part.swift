@@ -49,7 +49,8 @@
         }
         try dropBrokenLine(text, file)
         record = old
-        try take(file, bytes, status, isNew: !isThere)
+        if !isThere { noteMark(on: bytes) }
+        try take(file, bytes, status)
         try change {
           $0.move(to: url, for: asker)
           $0.sha256 = sha256 ?? $0.sha256
@@ -118,10 +119,11 @@
           throw PartFile.Taken.isHeld(byURL: nil)
         }
         isMade = true
+        noteMark(on: bytes)
         setPermissions(of: bytes)
         _ = try early.withUnsafeBytes { try bytes.write($0, at: 0, path) }
         early = []
-        try take(file, bytes, FileStatus(of: bytes, path), isNew: true)
+        try take(file, bytes, FileStatus(of: bytes, path))
       } catch {
         if isMade { folder.remove(name.part) }
         folder.remove(name.record)
@@ -145,11 +147,13 @@
       if permissions != nil { fchmod(bytes.number, mode_t(mode)) }
     }
 
-    private mutating func take(_ file: Descriptor, _ bytes: Descriptor, _ status: FileStatus, isNew: Bool) throws {
+    private mutating func take(_ file: Descriptor, _ bytes: Descriptor, _ status: FileStatus) throws {
       opened = Files(record: file, bytes: bytes)
-      if isNew, let mark = record.mark { bytes.note(part: mark) }
       try change { $0.inode = status.inode }
     }
+
+    /// Before its first byte: one that has some, and has no mark, is another's.
+    private func noteMark(on bytes: Descriptor) { if let mark = record.mark { bytes.note(part: mark) } }
 
     private func hold() throws -> Descriptor {
       // Its URL may be signed.
@@ -244,15 +248,16 @@
   }
 
   extension PartRecord {
-    /// Whether that file has the bytes of this record.
+    /// Whether that file has the bytes of this record; an empty one may be any file.
     func isOf(_ file: Descriptor, _ status: FileStatus, _ path: String) throws -> Bool {
-      // Flushed bytes do not disappear by themselves: something shorter was written over them. But a file may be empty.
-      guard status.size >= flushed || status.size == 0 else { return false }
+      if status.size == 0 { return true }
+      // Flushed bytes do not disappear by themselves: something shorter was written over them.
+      guard status.size >= flushed else { return false }
       // Even for the same file: another one may have been written into it.
-      if let tail, status.size > 0 { return try file.tail(before: flushed, path) == tail }
+      if let tail { return try file.tail(before: flushed, path) == tail }
       // Of one that is whole it may be noted already where it came from.
       if whole == nil, let mark, let isIt = file.isNoted(part: mark) { return isIt }
-      return status.size == 0 || inode.map { $0 == status.inode } ?? true
+      return inode.map { $0 == status.inode } ?? true
     }
   }
 #endif

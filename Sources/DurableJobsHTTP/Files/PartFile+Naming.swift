@@ -26,7 +26,6 @@
       if let modified { try files.bytes.set(modified: modified, part.path).map(remark) }
       try trusting { try folder.flush(files.bytes, part.path) }
       let status = try status(of: files.bytes, part)
-      origin(part.record.version, status).map(files.bytes.note)
       let tail = try files.bytes.tail(before: status.size, part.path)
       try state.withLock { state in
         try state.part.change { record in
@@ -36,6 +35,7 @@
         }
       }
       try trusting { try folder.flush(files.record, part.recordPath) }
+      origin(part.record.version, status).map(files.bytes.note)
       try folder.checkPlace()
       // What was to be replaced may be gone by now, or changed.
       let there = folder.status(of: final.description)

@@ -87,6 +87,8 @@
       }
       let draft = UUID().uuidString
       let target = path(of: draft)
+      let before = (try? FileStatus(of: source, what)).flatMap { $0.isRegular ? $0 : nil }
+      let start = Int64(lseek(source.number, 0, SEEK_CUR)) - Int64(beginning.count)
       Self.drafts.withLock { _ = $0.insert(target) }
       defer { Self.drafts.withLock { _ = $0.remove(target) } }
       let copy = Descriptor(open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600))
@@ -100,6 +102,11 @@
           try Self.checkRoom(for: length + Int64(piece.count), after: length, copy, what)
           length = try piece.withUnsafeBytes { try copy.write($0, at: length, target) }
           piece = try source.next(1 << 18, what)
+        }
+        if let before, let now = try? FileStatus(of: source, what),
+          length < before.size - start || now.size <= before.size && !now.isAs(before)
+        {
+          throw RequestError(.unusableBody, "\(what) was changed while it was copied; send it again")
         }
         try copy.flush(target)
         // As old as it is now, however long ago the first byte came.

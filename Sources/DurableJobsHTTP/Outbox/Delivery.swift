@@ -210,12 +210,13 @@
       }
       let data = came.withLock { $0 }
       if data.count >= most { return (data.prefix(most), .more) }
-      if case .after(let length) = BodyEnd(response.headers, response.version), data.count < length,
-        request.method != .head, ![204, 304].contains(response.status.code)
-      {
-        return (data, .broken(nil))
+      guard request.method != .head, ![204, 304].contains(response.status.code) else { return (data, .whole) }
+      switch BodyEnd(response.headers, response.version) {
+      case .after(let length) where data.count < length: return (data, .broken(nil))
+      // Whether the connection ended because the answer did nobody can tell.
+      case .untold: return (data, .more)
+      default: return (data, .whole)
       }
-      return (data, .whole)
     }
   }
 #endif

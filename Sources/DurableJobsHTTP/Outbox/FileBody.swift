@@ -9,6 +9,8 @@
     let path: String
     let length: Int64
     private let status: FileStatus
+    /// By which it is known that something was only added to it.
+    private let beginning: [UInt8]
     private let threads: DiskThreads
     /// Told how many bytes of it have gone, and of how many.
     let onProgress: @Sendable (Int64, Int64) -> Void
@@ -25,6 +27,7 @@
       status = FileStatus(found)
       guard status.isRegular else { throw RequestError(.unusableBody, "can't send \(path): it is no file") }
       length = status.size
+      beginning = (try? file.read(min(length, 1 << 16), at: 0, path)) ?? []
     }
 
     struct AsyncIterator: AsyncIteratorProtocol {
@@ -60,7 +63,7 @@
       }
       // Before its last bytes go: what arrives whole is of one version. What was only added to it is for another request.
       if offset + Int64(buffer.readableBytes) >= length, let now = try? FileStatus(of: file, path),
-        now.size <= length, !now.isAs(status)
+        !now.isAs(status), now.size <= length || (try? file.read(Int64(beginning.count), at: 0, path)) != beginning
       {
         throw RequestError(.connection, "\(path) was changed while it was sent, which begins anew")
       }

@@ -48,7 +48,7 @@
     private let left: UntilStored<Leftover>
     private let subscription: StoreSignals.Subscription
     private let nextSweep = Lock(Duration.zero)
-    /// Jobs that were stopped, or reached nobody, after they may have arrived, and have not been sent again here.
+    /// Jobs that may have arrived, and have not succeeded since.
     private let unanswered = Lock<Set<JobID>>([])
 
     /// `secret` is asked for the value of a secret each time a request that names it is sent. Its values are put into
@@ -207,7 +207,7 @@
           "its body is not on this machine, which would have it as \(bodies.path(of: copy)); a worker on the machine that has "
             + "it sends it. If none has, cancel the job")
       }
-      let isKnown = unanswered.withLock { $0.remove(attempt.context.id) != nil } || record?.wasSent == true
+      let isKnown = unanswered.withLock { $0.contains(attempt.context.id) } || record?.wasSent == true
       var headers = request.headers
       var secrets = request.url.secretFields
       do {

@@ -125,7 +125,9 @@
         return .failedForNow(
           DownloadError(.unusableAnswer, "the server sent nothing in place of the rest of the file"), retryAfter: nil)
       }
-      if question.offset > 0, question.known.validator != nil, status == 200, mark("ETag") == nil, lastModified == nil,
+      // A weak tag is what a program gives to each word that it says.
+      if question.offset > 0, question.known.validator != nil, status == 200, lastModified == nil,
+        !self.version(total: total).hasStrongTag,
         isOther(than: question, total: encoding == nil ? total : nil)
       {
         let size = total.map { "\($0) bytes" } ?? "something"
@@ -180,6 +182,7 @@
       }
       var version = question.decodes ? FileVersion() : version(total: total)
       version.isPage = isPage ? true : nil
+      if !question.decodes { version.coding = encoding }
       // The rest of a decoded body can't be requested either.
       return .body(from: 0, until: total, version)
     }
@@ -222,6 +225,10 @@
         contentType != "multipart/byteranges"
       else { return .askForAll(because: "the server's range can't be used") }
       guard encoding == nil || isPackedByItself(question) else { return .askDecoded }
+      // A label that the beginning had not says that this part was packed for the way.
+      guard encoding == nil || encoding == question.known.coding else {
+        return .askForAll(because: "the server packs the rest of the file, and did not its beginning")
+      }
       guard range.first == question.offset, range.last >= range.first, range.last < total else {
         return .askForAll(because: "the server sent another range than it was asked for")
       }

@@ -42,7 +42,8 @@
     /// A digest of all by which a server may tell who asks, or which of its files is meant; nil if there is nothing.
     var asker: String? {
       let headers = download.headers.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
-      let facts = [user, url.credentials?.basic].compactMap { $0 } + headers
+      // A redirect may lead to any host of the file of passwords.
+      let facts = (netrc?.users ?? []) + [url.credentials?.basic].compactMap { $0 } + headers
       return facts.isEmpty ? nil : SHA256.hash(data: Data(facts.joined(separator: "\n").utf8)).hexadecimal
     }
 

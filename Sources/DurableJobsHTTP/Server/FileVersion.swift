@@ -14,6 +14,8 @@
     var type: String?
     /// Whether it came as a page for people.
     var isPage: Bool?
+    /// The encoding by which it was labelled, though it is packed by itself.
+    var coding: String?
 
     /// What a request for the rest may depend on (`If-Range`): a strong tag, or without one a date that can't name two
     /// versions. RFC 9110, sections 8.8.2.2 and 13.1.5. A tag that is empty, and a date before there was HTTP, are those of

@@ -13,6 +13,9 @@
 
     private var entries: [Entry] = []
 
+    /// As whom each of its hosts is asked.
+    var users: [String] { entries.map { "\($0.machine ?? "*") \($0.login)" } }
+
     /// The contents of that file; nil if it is the user's own, which is optional, and no longer exists. Throws like
     /// ``init(path:)``.
     static func read(_ path: String, home: String? = nil) throws -> Netrc? {

@@ -45,7 +45,11 @@
         return found
       }
       var isAnothers = false
+      // By size and date alone the file may be another user's, or another URL's that is noted on it.
+      let isByAnybody = download.headers.isEmpty && request.url.credentials == nil
       if mayBe, let told,
+        download.skipsExisting
+          || isByAnybody && !folder.isNotedOtherwise(name, status, download, request.user, told.version),
         told.isThere(size: status.size, modified: status.modified, skipsExisting: download.skipsExisting)
       {
         // It was not there when this download was requested.

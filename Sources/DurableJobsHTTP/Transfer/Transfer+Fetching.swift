@@ -30,7 +30,8 @@
         question.known = part.record.version
         // If a checksum decides at the end, the rest may come from any server.
         if download.sha256 != nil {
-          question.known = FileVersion(total: question.known.total, isPage: question.known.isPage)
+          question.known = FileVersion(
+            total: question.known.total, isPage: question.known.isPage, coding: question.known.coding)
         }
         question.here = part.length
         question.hasPart = wasBegun || part.length > 0
@@ -117,7 +118,7 @@
         }
       }
       let sha256 = try check(part, mayPass: mayPass, isPage: isPage, mayBeCut: mayBeCut)
-      return try await finish(part, before, sha256)
+      return try await finish(part, before, sha256, mayBeCut: mayBeCut)
     }
 
     /// Whether the server's name for the file is taken: better to know before its bytes come. Returns the file there if
@@ -159,7 +160,9 @@
       return .final(DownloadError(.wrongContent, "\(text); what came is in \(part.path)"))
     }
 
-    private func finish(_ part: PartFile, _ before: FileStatus?, _ sha256: String?) async throws -> DownloadedFile {
+    private func finish(
+      _ part: PartFile, _ before: FileStatus?, _ sha256: String?, mayBeCut: Bool
+    ) async throws -> DownloadedFile {
       let final = finalName(part.record.name)
       let wasInMemory = part.isInMemory
       let modified = download.keepsServerTime ? part.record.modified : nil
@@ -175,7 +178,10 @@
       guard
         let file = try part.finish(
           as: final, by: job, modified: modified, sha256: sha256, replacing: replaces ? there : nil,
-          origin: { [download, request] in FileOrigin(download, by: request.user, $0, $1) }, remark: remark)
+          origin: { [download, request] in
+            // Nobody shall know one again that may have been cut.
+            mayBeCut && sha256 == nil ? nil : FileOrigin(download, by: request.user, $0, $1)
+          }, remark: remark)
       else {
         // What has the name came meanwhile, and may be the same. A small file is not worth a part beside it.
         if wasInMemory { part.discard() }

@@ -94,7 +94,9 @@
     /// For everybody's eyes: a `Location` may have a password, or a token.
     var withoutSecrets: HTTPAnswer {
       var copy = self
-      for index in headers.indices { copy.headers[index].value = headers[index].value.withoutPasswords }
+      for index in headers.indices {
+        copy.headers[index].value = headers[index].value.withoutPasswords.withoutSecretFields
+      }
       return copy
     }
 

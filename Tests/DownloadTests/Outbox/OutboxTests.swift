@@ -440,6 +440,13 @@
       #expect(server.requests.count == 3)
     }
 
+    @Test func `an answer whose end nobody told may be cut`() async throws {
+      server.serve("/orders", LyingAnswer.page(200, "[1,2").framed(.close))
+      let job = try await setting.send(SendRequest(.get, try server.at("/orders")))
+      #expect(job.answer?.body == Data("[1,2".utf8))
+      #expect(job.answer?.isCut == true)
+    }
+
     @Test func `a key that was given as a header goes to where the request is redirected, too`() async throws {
       let other = try await LyingServer()
       server.serve("/orders", .redirect(308, to: other.url("/orders")))

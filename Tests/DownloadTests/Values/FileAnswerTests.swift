@@ -161,6 +161,28 @@
       #expect(verdict(206, headers + ["Content-Type": "Multipart/ByteRanges; boundary=a"], resuming) == "ask for all")
     }
 
+    @Test func `A part that was packed for the way is none of a file that came as it is`() {
+      let headers: HTTPHeaders = [
+        "Content-Range": "bytes 100-999/1000", "ETag": "\"a\"", "Content-Encoding": "gzip",
+        "Transfer-Encoding": "chunked",
+      ]
+      var question = resuming
+      question.name = "a.tar.gz"
+      #expect(verdict(206, headers, question) == "ask for all")
+      question.known.coding = "gzip"
+      #expect(verdict(206, headers, question) == "body 100-1000", "it is labelled so each time")
+    }
+
+    @Test func `A few words with a weak tag do not take the place of what has begun to come`() {
+      var question = resuming
+      question.known.type = "application/octet-stream"
+      let words: HTTPHeaders = ["Content-Length": "47", "Content-Type": "text/plain"]
+      for tag in ["W/\"2f\"", nil] {
+        #expect(verdict(200, words + (tag.map { ["ETag": $0] } ?? [:]), question).hasPrefix("failed for now"))
+      }
+      #expect(verdict(200, words + ["ETag": "\"b\""], question) == "body 0-47", "another version")
+    }
+
     // MARK: Pages
 
     private let html: HTTPHeaders = ["Content-Type": "Text/HTML; charset=utf-8"]

@@ -95,9 +95,8 @@
     /// does the same.
     public func close() async { await engine.leave() }
 
-    /// Throws `JobError.Code.invalidArgument` for a connection string of which libpq would take a part of a password for
-    /// something else, which is shown.
-    package static func check(connectionString: String) throws { try ServerName.check(connectionString) }
+    /// Throws `JobError.Code.invalidArgument` for a connection string with a password in the place of something that is shown.
+    package static func check(connectionString: String) throws { try ServerName.checkedValues(of: connectionString) }
 
     /// The statements that create a store in a schema, for creating tables by hand.
     public static func script(schema: String = Configuration().schema) -> String {

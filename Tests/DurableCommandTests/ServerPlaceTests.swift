@@ -68,6 +68,15 @@
       #expect(other.stderr.contains("durable work --store '\(shown)'"), "\(other.text)\(other.stderr)")
     }
 
+    @Test("A connection string in the environment, in the place of a database's name, is refused and not shown")
+    func environment() async throws {
+      let store = "host=\(server.folder) user=postgres"
+      let outcome = try await durable(
+        "status", "--store", store, environment: ["PGDATABASE": "postgres://u:hunter2@127.0.0.1/x"])
+      #expect(outcome.stderr.contains("dbname, as given or in the environment"), "\(outcome.stderr)")
+      #expect(outcome.status == .exited(2) && !(outcome.text + outcome.stderr).contains("hunter2"))
+    }
+
     @Test("A schema of its own is printed for who makes tables by hand")
     func printed() async throws {
       let script = try await durable("migrate", "--print", "--store", url + "&durable_schema=jobs").text

@@ -70,6 +70,8 @@
         "a password that libpq would take for something else is refused and not shown",
         arguments: [
           "postgres://u:se/cret@h/d", "postgresql://u:se@cret@h/d", "postgres:/u:se/cret@h/d", "mysql://u:se/cret@h",
+          "host=h dbname=postgres://u:secret@h/d", "host=h durable_pooled=yes dbname='user=u password=secret'",
+          "postgres:///d?durable_schema=s&dbname=postgres://u:secret@h/d",
         ])
       func illPassword(text: String) {
         let error = #expect(throws: (any Error).self) { try StorePlace(text) }

@@ -51,6 +51,19 @@
     }
 
     @Test(
+      "A connection string in the place of a name is refused, and shows nothing of it",
+      arguments: [
+        "host=127.0.0.1 port=1 dbname=postgres://postgres:hunter2@127.0.0.1:1/app",
+        "host=127.0.0.1 port=1 dbname='user=postgres password=hunter2'",
+        "postgres:///app?host=127.0.0.1&port=1&dbname=postgres://a:hunter2@127.0.0.1:1/app",
+        "port=1 host=postgres://me:hunter2@127.0.0.1/app", "port=1 user=postgres://me:hunter2@127.0.0.1/app",
+        "service=postgres://me:hunter2@127.0.0.1/app",
+      ])
+    func nested(string: String) async {
+      await refusal(string, .invalidArgument, says: "is a connection string itself")
+    }
+
+    @Test(
       "A name that can be no schema is refused",
       arguments: ["", "a b", "x\"; DROP", "pg_jobs", String(repeating: "x", count: 49)])
     func noSchema(name: String) async {

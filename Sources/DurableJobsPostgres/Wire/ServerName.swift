@@ -20,17 +20,14 @@
       "connect_timeout": "5", "application_name": "durable_jobs", "tcp_user_timeout": "30000", "keepalives_idle": "30",
     ]
 
-    /// Throws `JobError.Code.invalidArgument` if libpq can't read it, or would take a part of a password for something else.
+    /// Throws `JobError.Code.invalidArgument` if libpq can't read it, or if a part of it that is shown may have a password.
     init(_ string: String) throws {
-      try Self.check(string)
       self.string = string
-      guard let options = PQconninfoParse(string, nil) else {
+      guard let values = try Self.checkedValues(of: string) else {
         throw JobError(
           .invalidArgument,
           "the connection string can't be read. It is postgres://user@host:5432/database, or host=… user=… dbname=…")
       }
-      defer { PQconninfoFree(options) }
-      let values = Self.values(options)
       let user = values["user"].map { "\($0)@" } ?? ""
       let port = values["port"].map { ":\($0)" } ?? ""
       guard port.allSatisfy({ $0.isWholeNumber || ":, ".contains($0) }) else { throw Self.unescaped }
@@ -49,9 +46,30 @@
       "the connection string can't be told apart: in a user's name or a password write / as %2F, @ as %40, ? as %3F and : as %3A"
     )
 
+    /// What the string says, which has no password in the place of something that is shown, here or by the server. Nil if libpq
+    /// can't read it. What it throws quotes nothing.
+    @discardableResult
+    static func checkedValues(of string: String) throws -> [String: String]? {
+      try checkUser(of: string)
+      guard let options = PQconninfoParse(string, nil) else { return nil }
+      defer { PQconninfoFree(options) }
+      let values = Self.values(options)
+      // What is not given may stand in the environment.
+      let usual = PQconndefaults()
+      defer { PQconninfoFree(usual) }
+      let all = (usual.map(Self.values) ?? [:]).merging(values) { $1 }
+      for name in ["dbname", "host", "hostaddr", "user", "service"] {
+        guard let value = all[name], value.contains("://") || name == "dbname" && value.contains("=") else { continue }
+        throw JobError(
+          .invalidArgument,
+          "\(name), as given or in the environment, is a connection string itself: give that one alone, or a mere name")
+      }
+      return values
+    }
+
     /// libpq has the password end at the first `@` and all of that at the first `/`. What is left of a password is part of
-    /// another thing then, which is shown. Quotes nothing.
-    static func check(_ string: String) throws {
+    /// another thing then, which is shown.
+    private static func checkUser(of string: String) throws {
       guard let scheme = string.prefixMatch(of: /postgres(ql)?:\/\//) else { return }
       let rest = string[scheme.range.upperBound...]
       let user = rest.prefix { $0 != "@" && $0 != "/" }

@@ -23,13 +23,14 @@
     private static let secrets: Set = ["password", "sslpassword", "oauth_client_secret"]
 
     init(_ text: String) throws {
-      #if Postgres
-        try PostgresStore.check(connectionString: text)
-      #endif
       let isURL = text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
-      let string = isURL ? try ConnectionText(url: text) : ConnectionText(words: text)
+      let string = isURL ? ConnectionText(url: text) : ConnectionText(words: text)
       self.text = text
       connection = string.text { !$0.hasPrefix("durable_") }
+      #if Postgres
+        // libpq does not read the whole, which has parameters that it does not know.
+        for text in [text, connection] { try PostgresStore.check(connectionString: text) }
+      #endif
       shown = string.withoutPassword.text { !Self.secrets.contains($0) }
       hasSecret = shown != string.text { _ in true }
       for (name, value) in string.parameters where name.hasPrefix("durable_") {
@@ -79,16 +80,11 @@
       return head.isEmpty || wanted.isEmpty ? head + wanted : "\(head)?\(wanted)"
     }
 
-    /// `postgres://user:password@host/database?name=value&name=value`. Throws if libpq would take a part of what looks like the
-    /// password for something else, which may be shown.
-    init(url: String) throws {
+    /// `postgres://user:password@host/database?name=value&name=value`.
+    init(url: String) {
       separator = "&"
       let user = URLUser(of: url)
       password = user?.password
-      guard !(password.map { url.utf8[$0].contains { "@/".utf8.contains($0) } } ?? false) else {
-        throw ValidationError(
-          "what stands before the host in --store has an '@' or '/' in it; in a password they are written %40 and %2F")
-      }
       // A password may have a '?' in it.
       let begin = password?.upperBound ?? user?.name.upperBound ?? url.startIndex
       let mark = url[begin...].firstIndex(of: "?") ?? url.endIndex

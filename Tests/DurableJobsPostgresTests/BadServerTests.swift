@@ -104,19 +104,35 @@
     func missingRight() async throws {
       let server = try TestServer.shared.get()
       try server.psql("DO $$ BEGIN CREATE ROLE poor LOGIN; EXCEPTION WHEN OTHERS THEN END $$")
-      await refusal(server.string(user: "poor"), .unusableFile, says: "GRANT CREATE ON DATABASE")
+      let database = try server.database()
+      try server.psql("REVOKE CONNECT ON DATABASE \(database) FROM PUBLIC")
+      await refusal(
+        server.string(user: "poor", database: database), .unusableFile,
+        says: "run: GRANT CONNECT ON DATABASE \"\(database)\" TO \"poor\"")
       let schema = TestServer.schema()
+      func isTold(_ right: String) async throws {
+        let grant = "GRANT \(right) TO \"poor\""
+        var configuration = PostgresStore.Configuration()
+        configuration.schema = schema
+        let error = await #expect(throws: JobError.self) {
+          _ = try await PostgresStore(server.string(user: "poor"), configuration: configuration)
+            .insert(JobInsertion([.plain()]))
+        }
+        #expect(error?.code == .unusableFile && error?.message.hasSuffix("run: " + grant) == true, "\(error as Any)")
+        #expect(error?.message.ranges(of: "GRANT").count == 1)
+        try server.psql(grant)
+      }
+      try await isTold("CREATE ON DATABASE \"postgres\"")
+      try server.psql("REVOKE CREATE ON DATABASE postgres FROM poor; CREATE SCHEMA \(schema)")
+      try await isTold("USAGE, CREATE ON SCHEMA \"\(schema)\"")
+      try server.psql("DROP SCHEMA \(schema)")
       await (try server.store(schema)).close()
-      await refusal(server.string(user: "poor"), .unusableFile, says: "USAGE") { $0.schema = schema }
-      try server.psql("GRANT USAGE ON SCHEMA \(schema) TO poor")
-      await refusal(server.string(user: "poor"), .unusableFile, says: "ALL ON ALL TABLES") { $0.schema = schema }
-      try server.psql("GRANT ALL ON ALL TABLES IN SCHEMA \(schema) TO poor")
+      try await isTold("USAGE ON SCHEMA \"\(schema)\"")
+      try await isTold("ALL ON ALL TABLES IN SCHEMA \"\(schema)\"")
+      try await isTold("ALL ON ALL SEQUENCES IN SCHEMA \"\(schema)\"")
       var configuration = PostgresStore.Configuration()
       configuration.schema = schema
       let store = try await PostgresStore(server.string(user: "poor"), configuration: configuration)
-      let error = await #expect(throws: JobError.self) { try await store.insert(JobInsertion([.plain()])) }
-      #expect(error?.code == .unusableFile && error?.message.contains("ON ALL SEQUENCES") == true)
-      try server.psql("GRANT ALL ON ALL SEQUENCES IN SCHEMA \(schema) TO poor")
       // With those that were named, all is done.
       let id = try await store.insert(JobInsertion([.plain()])).ids[0]
       let jobs = try await store.claim(.of(1)).jobs

@@ -59,6 +59,8 @@
     /// Returns the version of the store that it found, which may be another process's work since `seen`.
     private func migrate(from seen: Int64?) throws -> Int64? {
       guard configuration.makesTables, seen != nil || configuration.makesStore else { throw refusal(seen) }
+      connection.isCreating = true
+      defer { connection.isCreating = false }
       connection.send("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
       connection.send("SELECT pg_advisory_xact_lock($1)", [.int(seed)])
       try connection.sync()

@@ -44,6 +44,8 @@
     /// How often it has waited for the server, and what for.
     private(set) var roundTrips = 0
     private(set) var statements = 0
+    /// Whether what it does is to create what a store is made of.
+    var isCreating = false
     /// See ``Transaction/lifeSQL``. Nil if a pooler may give it another session of the server.
     var life: String?
 
@@ -225,7 +227,10 @@
           case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
             if failure == nil { do { try read(Rows(result: result)) } catch { failure = error } }
           case PGRES_PIPELINE_ABORTED: break
-          default: if failure == nil { failure = PostgresFailure(result, on: connection) }
+          default:
+            guard failure == nil else { break }
+            failure = PostgresFailure(result, on: connection)
+              .granting(to: connection, in: String(schema.dropLast()), creating: isCreating)
           }
           guard isUsable else { throw failure ?? lost }
         }

@@ -16,6 +16,8 @@
 
     let kind: Kind
     let message: String
+    /// What gives the right that is missing, if that is known.
+    var grant: String?
 
     init(_ kind: Kind, _ message: String) {
       self.kind = kind
@@ -38,6 +40,29 @@
     /// check of a setting that says so.
     static func state(_ state: String, from function: String?) -> String {
       state == "0A000" && function == "call_bool_check_hook" ? "25006" : state
+    }
+
+    /// With the statement that gives the right which the server says is missing. It does not say which in other languages.
+    func granting(
+      to connection: OpaquePointer, in schema: String, creating isCreating: Bool, connecting isConnecting: Bool = false
+    ) -> PostgresFailure {
+      guard sqlState == "42501", let found = message.firstMatch(of: /permission denied for ([a-z]+) "?(\w+)/) else {
+        return self
+      }
+      let right: String
+      switch found.1 {
+      case "database":
+        let database = Schema.quoted(String(cString: PQdb(connection)))
+        right = "\(isConnecting ? "CONNECT" : "CREATE") ON DATABASE \(database)"
+      case "schema": right = "\(isCreating ? "USAGE, CREATE" : "USAGE") ON SCHEMA \(schema)"
+      case "table": right = "ALL ON ALL TABLES IN SCHEMA \(schema)"
+      case "sequence": right = "ALL ON ALL SEQUENCES IN SCHEMA \(schema)"
+      case "function": right = "EXECUTE ON FUNCTION \(found.2)"
+      default: return self
+      }
+      var copy = self
+      copy.grant = "GRANT \(right) TO \(Schema.quoted(String(cString: PQuser(connection))))"
+      return copy
     }
 
     /// The message without line breaks; libpq starts a continued line with a tab.
@@ -123,6 +148,11 @@
               + "reached, and try again"
           )
         case .lost: Self.unreachable(failure.line, server)
+        case .sqlState("42501"):
+          (
+            .unusableFile,
+            "the store \(server) lacks a right: \(failure.line). \(failure.grant.map { "Have its owner run: \($0)" } ?? "Grant it")"
+          )
         case .sqlState(let state): Self.refused(state, failure.line, server)
         }
       self.init(code, text, cause: failure)
@@ -181,12 +211,6 @@
         )
       case "25006":
         (.readOnly, "the store \(server) can't be written: \(words). Name the server that leads")
-      case "42501":
-        (
-          .unusableFile,
-          "the store \(server) lacks a right: \(words). The user needs GRANT CREATE ON DATABASE to make the schema, "
-            + "or USAGE on it, and ALL ON ALL TABLES and ON ALL SEQUENCES IN it"
-        )
       case "3D000": (.unusableFile, "the store \(server) is missing: \(words). Create it with `createdb`")
       case "28P01", "28000":
         (.unusableFile, "the store \(server) refused the log-in: \(words). Check the user and the password")

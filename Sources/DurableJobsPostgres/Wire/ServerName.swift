@@ -133,6 +133,7 @@
         PQsetErrorVerbosity(connection, PQERRORS_DEFAULT)
         guard PQstatus(connection) != CONNECTION_OK else { return connection }
         failure = failure.withCode(in: String(cString: PQerrorMessage(connection)))
+          .granting(to: connection, in: "", creating: false, connecting: true)
       }
       PQfinish(connection)
       throw failure

@@ -11,7 +11,7 @@
     private let database: String
     private let durable: Durable
     /// The version of a store that this build makes.
-    private let newest = 8
+    private let newest = 9
 
     init() throws {
       server = try TestServer.shared.get()

@@ -118,7 +118,7 @@
       try WholeStore.expect(of: server, schema: schema)
     }
 
-    @Test("What others wait for is left to the queue's own, with a hint")
+    @Test("What others wait for is left to the queue's own, with the cause and a hint")
     func entangled() async throws {
       let parent = try await store.insert(JobInsertion([.plain()])).ids[0]
       let ids =
@@ -128,13 +128,18 @@
             .plain(terms: JobTerms(lane: JobLane("l"))),
           ])
         ).ids
-      for id in [parent] + ids {
-        #expect(refusal("SELECT complete(\(id))").contains("waits for others"), "\(id)")
+      func isTold(_ id: JobID, _ cause: String) {
+        let told = refusal("SELECT complete(\(id))")
+        #expect(told.contains("job \(id) \(cause), ") && told.contains("durable complete \(id)"), "\(told)")
       }
+      isTold(parent, "is waited for")
+      for (id, cause) in zip(ids, ["waits for others", "has a unique key", "has a lane"]) { isTold(id, cause) }
+      let batch = BatchMembership.new(name: "b", whenDone: .plain())
+      isTold(try await store.insert(JobInsertion([.plain()], batch: batch)).ids[0], "has a batch")
       let waiting = try await store.insert(JobInsertion([.plain(after: [JobEdge(.key("none"))])])).ids[0]
       for id in [ids[0], waiting] {
         _ = try await store.change(.suspend(reason: "for a while"), where: .id(id), after: nil, limit: 1)
-        #expect(refusal("SELECT complete(\(id))").contains("waits for others"), "\(id)")
+        isTold(id, "waits for others")
       }
       try WholeStore.expect(of: server, schema: schema)
       #expect(refusal("SELECT complete(999)").contains("there is no job 999"))

@@ -69,8 +69,6 @@
 
     /// What remains of a job's links when it has ended, if it may be ended here.
     private static let lasting = Links([.crash, .parents])
-    /// What others wait for, or are waiting for it to release.
-    private static let entangled = Links([.children, .lane, .seated, .unique])
 
     static let complete = """
       -- Has a job succeed in the caller's transaction, one that nobody waits for. False if it had succeeded before.
@@ -78,6 +76,7 @@
       #variable_conflict use_column
       DECLARE
         was §job%ROWTYPE;
+        obstacle text;
         moment CONSTANT bigint := floor(extract(epoch FROM clock_timestamp())*1000);
         tally_share smallint;
       BEGIN
@@ -88,10 +87,17 @@
           RETURN false;
         ELSIF was.state>7 THEN
           RAISE EXCEPTION 'job % has ended already, and not well',complete.id USING ERRCODE='55000';
-        ELSIF was.batch IS NOT NULL OR was.links&\(entangled.rawValue)<>0 OR was.state=2
+        END IF;
+        obstacle := CASE
+          WHEN was.batch IS NOT NULL THEN 'has a batch'
+          WHEN was.links&\(Links([.lane, .seated]).rawValue)<>0 THEN 'has a lane'
+          WHEN was.links&\(Links.unique.rawValue)<>0 THEN 'has a unique key'
           -- Also while it is suspended. One that runs began before what it waits for was run again.
-          OR was.state<>5 AND EXISTS(SELECT 1 FROM §wait w WHERE w.job=complete.id) THEN
-          RAISE EXCEPTION 'job % waits for others, is waited for, or has a lane, a unique key or a batch',complete.id
+          WHEN was.state=2 OR was.state<>5 AND EXISTS(SELECT 1 FROM §wait w WHERE w.job=complete.id) THEN 'waits for others'
+          WHEN was.links&\(Links.children.rawValue)<>0 THEN 'is waited for'
+        END;
+        IF obstacle IS NOT NULL THEN
+          RAISE EXCEPTION 'job % %, which is left to the queue',complete.id,obstacle
             USING ERRCODE='0A000',HINT='durable complete '||complete.id||' ends it with all that follows.';
         ELSIF octet_length(complete.output::text)>\(Limits.payloadBytes) THEN
           RAISE EXCEPTION 'the output must have at most \(Limits.payloadBytes) bytes' USING ERRCODE='22023';

@@ -11,7 +11,7 @@
     /// What each version adds to the one before, in parts that are sent separately. `§` stands for the schema.
     private static let steps = [
       [tables], [identity], [limitsAndCodes], [emptyBatches], [laneRates], [processes], [functions],
-      [enqueue, complete, newFunctions],
+      ["UPDATE §meta SET version=8;"], [enqueue, complete, "UPDATE §meta SET version=9;"],
     ]
 
     private static let tables = """
@@ -128,7 +128,6 @@
 
     /// Functions are replaced as a whole: they come with the last version that changed them.
     private static let functions = "UPDATE §meta SET version=7;"
-    private static let newFunctions = "UPDATE §meta SET version=8;"
 
     /// `name` as an SQL identifier.
     static func quoted(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }

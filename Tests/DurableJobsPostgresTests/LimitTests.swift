@@ -62,9 +62,8 @@
       let stores = try await [
         server.store(schema, clock: clock), server.store(schema, clock: clock), server.store(schema, clock: clock),
       ]
-      try await stores[0].configure([
-        .limits(queue: "default", JobLimits(rate: JobRate(200, per: .seconds(1), burst: 5)))
-      ])
+      let rate = JobRate(200, per: .seconds(1), burst: 5)
+      try await stores[0].configure([.limits(queue: "default", JobLimits(rate: rate))])
       _ = try await stores[0].insert(JobInsertion((0..<200).map { _ in .plain() }))
       try await withThrowingTaskGroup(of: Void.self) { group in
         for (number, store) in stores.enumerated() {
@@ -83,11 +82,7 @@
       let jobs = try await stores[0].jobs(JobQuery(limit: 1000))
       let starts = jobs.compactMap { $0.startedAt?.milliseconds }.sorted()
       #expect(starts.count == 200)
-      for first in starts.indices {
-        for last in starts.indices[first...] {
-          #expect(Double(last - first + 1) <= 5 + Double(starts[last] - starts[first]) / 5)
-        }
-      }
+      #expect(rate.allows(starts))
     }
 
     @Test("A killed worker that had all places leaves no more than the limit running, and others go on")
@@ -117,22 +112,8 @@
       for worker in workers { _ = await worker.ended() }
     }
 
-    @Test("No window has more starts than the rate and its burst, also when workers are killed")
-    func rateUnderKills() async throws {
-      try await set(JobLimits(rate: JobRate(200, per: .seconds(1), burst: 5)))
-      try await add(300)
-      // Each start that was committed, also of attempts that were cut short: in the order of claims.
-      let starts = "starts_\(schema)"
-      try server.psql(
-        """
-        CREATE SCHEMA \(starts); CREATE TABLE \(starts).start(number bigserial, at bigint, job bigint);
-        CREATE FUNCTION \(starts).note() RETURNS trigger LANGUAGE plpgsql AS
-          $$ BEGIN INSERT INTO \(starts).start(at,job) VALUES(NEW.started_at,NEW.id); RETURN NULL; END $$;
-        CREATE TRIGGER note AFTER UPDATE ON job FOR EACH ROW WHEN (NEW.state=5 AND OLD.state<>5) EXECUTE FUNCTION \(starts).note()
-        """, schema: schema)
-      func times() throws -> [Int64] {
-        try server.psql("SELECT at FROM \(starts).start ORDER BY number").compactMap { Int64($0[0]) }
-      }
+    /// Workers do all that is stored, and five of them are killed on the way.
+    private func workUnderKills(_ notes: StartNotes, jobs: Int) async throws {
       let record = FileManager.default.temporaryDirectory.appending(path: "record-\(schema)").path
       defer { try? FileManager.default.removeItem(atPath: record) }
       func work() throws -> ChildProcess {
@@ -140,26 +121,50 @@
       }
       var workers = [try work(), try work()]
       for round in 0..<5 {
-        let goal = min(try times().count + .random(in: 1...20), 300)
-        try await until { try times().count >= goal }
+        let goal = min(try notes.all(on: server).count + .random(in: 1...20), jobs)
+        try await until { try notes.all(on: server).count >= goal }
         let victim = workers.remove(at: round % 2)
         victim.send(SIGKILL)
         #expect(await victim.ended() == .killed(by: SIGKILL))
         workers.append(try work())
       }
       try await until {
-        try await store.counts(where: .state(.ready) || .state(.scheduled) || .state(.running)).total == 0
+        try await store.counts(where: .state(.ready) || .state(.scheduled) || .state(.blocked) || .state(.running))
+          .total == 0
       }
       for worker in workers { worker.send(SIGKILL) }
       for worker in workers { _ = await worker.ended() }
-      let all = try times()
-      #expect(all.count >= 300)
-      for first in all.indices {
-        for last in all.indices[first...] {
-          #expect(Double(last - first + 1) <= 5 + Double(all[last] - all[first]) / 5)
-        }
-      }
       try WholeStore.expect(of: server, schema: schema)
+    }
+
+    @Test("No window has more starts than the rate and its burst, also when workers are killed")
+    func rateUnderKills() async throws {
+      let rate = JobRate(200, per: .seconds(1), burst: 5)
+      try await set(JobLimits(rate: rate))
+      try await add(300)
+      let notes = try StartNotes(of: server, schema: schema)
+      try await workUnderKills(notes, jobs: 300)
+      let starts = try notes.all(on: server)
+      #expect(starts.count >= 300)
+      #expect(rate.allows(starts.map(\.at)))
+    }
+
+    @Test("No lane runs more than its width or begins more often than its rate, also when workers are killed")
+    func lanesUnderKills() async throws {
+      let rate = JobRate(50, per: .seconds(1), burst: 3)
+      try await store.configure([.lane("wide", width: 3), .laneRate("paced", rate)])
+      let (wide, paced) = (JobTerms(lane: JobLane("wide")), JobTerms(lane: JobLane("paced")))
+      _ = try await store.insert(
+        JobInsertion(
+          (0..<60).map { _ in .plain("lingers", terms: wide) } + (0..<60).map { _ in .plain(terms: paced) }))
+      let notes = try StartNotes(of: server, schema: schema)
+      try await workUnderKills(notes, jobs: 120)
+      let starts = try notes.all(on: server)
+      let (ofWide, ofPaced) = (starts.filter { $0.kind == "lingers" }, starts.filter { $0.kind == "work" })
+      #expect(ofWide.count >= 60 && ofPaced.count >= 60)
+      #expect(ofWide.map(\.ofKind).max() == 3)
+      #expect(ofPaced.map(\.ofKind).max() == 1)
+      #expect(rate.allows(ofPaced.map(\.at)))
     }
 
     @Test("A queue without room is not waited for, whoever has it to himself")

@@ -63,6 +63,17 @@
       await refusal(string, .invalidArgument, says: "is a connection string itself")
     }
 
+    @Test("A host that is silent gets its part of the time that a call has, and not more than the string says")
+    func patience() throws {
+      let (one, two) = (try ServerName("host=a"), try ServerName("host=a,b connect_timeout=60"))
+      #expect(one.connectTimeout(within: .seconds(60)) == 5)
+      #expect(one.connectTimeout(within: .seconds(3)) == 3)
+      #expect(two.connectTimeout(within: .seconds(60)) == 30)
+      #expect(two.connectTimeout(within: .seconds(3)) == 2)
+      #expect(try ServerName("host=a connect_timeout=0").connectTimeout(within: .seconds(9)) == 9)
+      #expect(try ServerName("host=a connect_timeout=x").connectTimeout(within: .seconds(9)) == nil)
+    }
+
     @Test(
       "A name that can be no schema is refused",
       arguments: ["", "a b", "x\"; DROP", "pg_jobs", String(repeating: "x", count: 49)])

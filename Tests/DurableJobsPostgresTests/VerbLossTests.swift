@@ -146,18 +146,18 @@
       let server = try TestServer.shared.get()
       let wire = try TestWire(before: server)
       let schema = TestServer.schema()
-      // Each host would have a minute to answer.
-      let store = try await server.store(schema, "host=\(wire.folder),\(wire.folder)") {
+      let store = try await server.store(schema, "host=\(wire.folder)") {
         ($0.connections, $0.callLimit) = (1, .seconds(3))
       }
       let other = try await server.store(schema)
       let held = try await oneOfThree(in: other, claimedBy: store)
       wire.fallSilent(true)
       for _ in 0..<2 {
-        let begin = SystemClock().uptime
         let error = await #expect(throws: JobError.self) { try await verb.run(store, held) }
         #expect(error?.code == .storeFailed, "\(error.map { "\($0)" } ?? "")")
-        #expect(SystemClock().uptime - begin < .seconds(30))
+        // It was given up here: while it waited for its answer, for a connection, or for what became of its commit.
+        let isGivenUp = ["in time", "timeout expired"].contains { error?.message.contains($0) == true }
+        #expect(isGivenUp || error?.cause is UnknownOutcome, "\(error as Any)")
       }
       wire.fallSilent(false)
       await until { (try? await store.counts(where: .all)) != nil }

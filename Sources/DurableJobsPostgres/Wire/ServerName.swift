@@ -104,6 +104,14 @@
       hosts.withLock { $0 = Self.count(values["host"] ?? values["hostaddr"] ?? "") }
     }
 
+    /// How many seconds each host gets of `limit`. Nil if the string is to decide, as libpq refuses what it says.
+    func connectTimeout(within limit: Duration) -> Int? {
+      guard let patience else { return nil }
+      // Older versions of libpq make two of one.
+      let part = max(2, Int((min(limit.seconds, 1e6) / Double(hosts.withLock(\.self))).rounded(.up)))
+      return patience > 0 ? min(patience, part) : part
+    }
+
     /// Blocks until it has connected, or knows that it can't: if hosts are silent, about as long as `limit`, of which each
     /// gets its part. Must never run on Swift's pool.
     func connect(within limit: Duration? = nil) throws -> OpaquePointer {
@@ -112,11 +120,10 @@
       if hasSeveralHosts { given.append(("target_session_attrs", "read-write")) }
       var keywords = given.map(\.key) + ["dbname", "client_encoding"]
       var values = given.map(\.value) + [string, "UTF8"]
-      if let limit, let patience {
-        // Older versions of libpq make two of one. What comes last counts.
-        let part = max(2, Int((min(limit.seconds, 1e6) / Double(hosts.withLock(\.self))).rounded(.up)))
+      if let timeout = limit.flatMap(connectTimeout(within:)) {
+        // What comes last counts.
         keywords.append("connect_timeout")
-        values.append("\(patience > 0 ? min(patience, part) : part)")
+        values.append("\(timeout)")
       }
       let connection = Self.withCStrings(keywords) { keywords in
         Self.withCStrings(values) { values in PQconnectdbParams(keywords, values, 1) }

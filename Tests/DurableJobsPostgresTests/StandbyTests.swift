@@ -39,6 +39,9 @@
       return try server.psql(sql).count
     }
 
+    /// Returns once no session of the store's waits for a standby, whatever its statement.
+    private func nobodyWaits() async throws { try await until { try waiting("%") == waiting("%probe%") } }
+
     /// Stores a job whose commit nobody confirms until its outcome is told.
     private func loseOne(in store: PostgresStore, meanwhile: () async throws -> Void = {}) async throws {
       let isTold = Lock(false)
@@ -50,7 +53,7 @@
       try await meanwhile()
       let error = await #expect(throws: JobError.self) { try await call.value }
       #expect(error?.code == .storeFailed && error?.cause is UnknownOutcome, "\(error as Any)")
-      try await until { try waiting("COMMIT") == 0 }
+      try await nobodyWaits()
       #expect(try server.psql("SELECT 1 FROM job", schema: schema).count == 2)
     }
 
@@ -90,7 +93,7 @@
       try await requireStandby()
       let error = await #expect(throws: JobError.self) { try await hasty.settle(results, thenClaim: nil) }
       #expect(error?.cause is UnknownOutcome, "\(error as Any)")
-      try await until { try waiting("COMMIT") == 0 }
+      try await nobodyWaits()
       let store = try await server.store(schema) { $0.callLimit = .seconds(600) }
       let isTold = Lock(false)
       let call = Task {

@@ -129,7 +129,8 @@ let package = Package(
     .testTarget(
       name: "DurableJobsServiceTests",
       dependencies: [
-        "DurableJobsService", "DurableJobsEncryption", "DurableJobsTesting", "TestProcesses", "mail-server",
+        "DurableJobsService", "DurableJobsEncryption", "DurableJobsSQLite", "DurableJobsTesting", "TestProcesses",
+        "mail-server",
         .product(name: "Logging", package: "swift-log"),
         .product(
           name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle", condition: .when(traits: ["Service"])),

@@ -1,4 +1,6 @@
 #if Examples
+  import DurableJobs
+  import DurableJobsSQLite
   import Foundation
   import TestProcesses
   import Testing
@@ -50,15 +52,24 @@
       defer { try? FileManager.default.removeItem(at: folder) }
 
       var server = try await Server(in: folder)
+      let mails = JobQueue("mails", store: try SQLiteStore(path: folder.appending(path: "jobs.sqlite").path))
+      func sent() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".sent") }.count
+      }
       var places: [String] = []
       for number in 0..<20 {
+        // From here on nothing is begun.
+        if number == 10 { try await mails.pause() }
         let (answer, _) = try await server.request("POST", "/mails", "mail \(number)", key: "\(number)")
         #expect(answer.statusCode == 202)
         places.append(try #require(answer.value(forHTTPHeaderField: "Location")))
       }
       server.process.send(SIGKILL)
       await server.process.ended()
+      #expect(try sent() <= 10)
 
+      try await mails.unpause()
+      await mails.store.close()
       server = try await Server(in: folder)
       let (again, _) = try await server.request("POST", "/mails", "mail 7", key: "7")
       #expect(again.value(forHTTPHeaderField: "Location") == places[7])
@@ -71,8 +82,7 @@
         } while !["succeeded", "failed"].contains(state)
         #expect(state == "succeeded")
       }
-      let sent = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".sent") }
-      #expect(sent.count == 20)
+      #expect(try sent() == 20)
       #expect(try await server.request("GET", "/jobs/9999").0.statusCode == 404)
       server.process.send(SIGTERM)
       #expect(await server.process.ended() == .exited(0))

@@ -43,9 +43,10 @@ soak: setup ## KILLS=1000 kills instead of thirty, FUZZ=5000 damaged stores inst
 	TEST_LIMIT=$${TEST_LIMIT:-86400} DURABLE_KILLS=$(KILLS) DURABLE_FUZZ=$(FUZZ) DURABLE_MASS=100000 DURABLE_CROWD=1000000 \
 	  scripts/run-tests --enable-all-traits $(SWIFT_FLAGS) -- --filter 'Kill|Fuzz|Mass|Flatness'
 
-bench: setup ## The tables of docs/benchmarks.md: RUNS=7 pairs a row, DIR= a folder on a real disk
+bench: setup ## Stores in files, downloads, and servers where libpq is there: RUNS= pairs a row, DIR= a folder on a real disk
 	Benchmarks/scripts/run-table && table=0 || table=$$?; \
-	  Benchmarks/scripts/run-downloads && exit $$table
+	  Benchmarks/scripts/run-downloads && \
+	  if pkg-config --exists libpq; then Benchmarks/scripts/run-postgres; fi && exit $$table
 
 format: ## Format the sources
 	swift format -i -r -p $(SOURCES)

@@ -25,7 +25,7 @@
       /// Whether the connection string leads to a transaction pooler, such as PgBouncer: no prepared statements,
       /// session settings or LISTEN.
       public var isPooled = false
-      /// How often to check whether other processes did something, if they can't send notices.
+      /// How often to check whether other processes did something, if they can't send notices: a quarter more or less.
       public var pollInterval = Duration.seconds(2)
       /// Whether the tables are created if there are none.
       public var makesTables = true

@@ -3,23 +3,32 @@ import Foundation
 
 extension StoreConformance {
   static let watchCases: [Case] = [
-    Case("C66 Events tell what becomes of a job, in order, with progress") { subject in
+    Case("C66 Events tell what becomes of a job, in order, with progress, each once a query sees it") { subject in
       let trial = try await Trial(subject)
-      let queue = JobQueue("q", store: trial.store)
-      var events = queue.events.makeAsyncIterator()
-      func expect(_ state: JobState, _ id: JobID, isRemoval: Bool = false, _ what: String) async throws {
-        while let event = try await trial.soon("an event of \(what)", &events, { await $0.next() }) {
-          let told = JobTransition(id: id, queue: "q", kind: "k", state: state, isRemoved: isRemoval)
-          switch event {
-          case .changed(var change):
-            change.concernsClaim = false
-            try same(isRemoval ? nil : change, told, "the event of \(what)")
-          case .removed(let change): try same(isRemoval ? change : nil, told, "the event of \(what)")
-          default: continue
-          }
-          try same(try await trial.ids(.id(id)), isRemoval ? [] : [id], "what a query finds after \(what)")
-          return
+      let told = Lock<[(change: JobTransition, found: [JobState])]>([])
+      // It asks at the event, which may come before its verb has returned. Ends by the cancel below.
+      let reader = Task { [events = JobQueue("q", store: trial.store).events.makeAsyncIterator()] in
+        var events = events
+        while let event = await events.next() {
+          guard var change = event.change else { continue }
+          change.concernsClaim = false
+          let found = try await trial.store.jobs(JobQuery(.id(change.id))).map(\.state)
+          told.withLock { [change] in $0.append((change, found)) }
         }
+      }
+      defer { reader.cancel() }
+      func expect(_ state: JobState, _ id: JobID, isRemoval: Bool = false, _ what: String) async throws {
+        for _ in 0..<5000 where told.withLock(\.isEmpty) {
+          _ = try await trial.store.settings()
+          await Task.yield()
+        }
+        guard let (change, found) = told.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
+          throw Difference("an event of \(what) does not come")
+        }
+        try same(
+          change, JobTransition(id: id, queue: "q", kind: "k", state: state, isRemoved: isRemoval),
+          "the event of \(what)")
+        try same(found, isRemoval ? [] : [state], "the states that a query at the event of \(what) finds")
       }
       let id = try await trial.add()
       try await expect(.ready, id, "the insertion")
@@ -63,6 +72,17 @@ extension StoreConformance {
       try same(try await statuses.next()?.fraction, nil, "what follows the last status")
     },
   ]
+}
+
+extension JobEvent {
+  /// Of a removal, only if it says so itself.
+  fileprivate var change: JobTransition? {
+    switch self {
+    case .changed(let change) where !change.isRemoved: change
+    case .removed(let change) where change.isRemoved: change
+    default: nil
+    }
+  }
 }
 
 extension Trial {

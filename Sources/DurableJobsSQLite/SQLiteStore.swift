@@ -61,10 +61,10 @@ public final class SQLiteStore: JobStore {
   /// for a job throws `JobError.Code.closed`. Releasing a store closes it too.
   public func close() async { await share.close() }
 
-  /// Releases all transactions and locks on the file until ``resumeFromBackground()``, since iOS terminates a suspended
-  /// app that holds them if its store is in a shared container (`0xdead10cc`). Returns once they are released; calls to
-  /// the store wait meanwhile. Stop its workers first, since other processes take over what they claimed. Nothing is
-  /// lost if the process ends instead.
+  /// Releases all transactions and locks on the file, except for SQLite's shared ones of a file that is open, until
+  /// ``resumeFromBackground()``: iOS terminates a suspended app that holds them if its store is in a shared container
+  /// (`0xdead10cc`). Returns once they are released; calls to the store wait meanwhile. Stop its workers first, since
+  /// other processes take over what they claimed. Nothing is lost if the process ends instead.
   public func suspendForBackground() async { await engine.suspend() }
 
   public func resumeFromBackground() { engine.resume() }

@@ -11,33 +11,6 @@ import Testing
 
   init() throws { folder = try StoreFolder() }
 
-  @Test func `A store that is suspended is made smaller once it goes on`() async throws {
-    let store = try folder.store()
-    await store.suspendForBackground()
-    let isDone = Lock(false)
-    async let smaller: Void = {
-      _ = try await store.compact()
-      isDone.withLock { $0 = true }
-    }()
-    for _ in 0..<10_000 { await Task.yield() }
-    #expect(!isDone.withLock { $0 })
-    store.resumeFromBackground()
-    try await smaller
-  }
-
-  @Test func `Who claims from a store that is suspended waits until it goes on`() async throws {
-    let store = try folder.store()
-    try await store.insert(.plain(), .plain())
-    await store.suspendForBackground()
-    async let claim = store.claim(.of(1))
-    async let turn = store.settle([], thenClaim: .of(1))
-    for _ in 0..<10_000 { await Task.yield() }
-    store.resumeFromBackground()
-    #expect(try await claim.jobs.count == 1)
-    #expect(try await turn.claimed?.jobs.count == 1)
-    await store.close()
-  }
-
   // MARK: Checking
 
   /// A graph with something of everything.

@@ -177,16 +177,6 @@ import Testing
     }
   }
 
-  /// A thread that a test may stop.
-  private final class OwnThread: TaskExecutor {
-    private let queue = DispatchQueue(label: "own")
-
-    func enqueue(_ job: consuming ExecutorJob) {
-      let job = UnownedJob(job)
-      queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-    }
-  }
-
   @Test func `A store that is suspended holds no lock of a dead process, whose jobs it was about to recover`()
     async throws
   {
@@ -208,11 +198,14 @@ import Testing
     }
     let recovery = Task(executorPreference: OwnThread()) { try await store.recover(RecoveryRequest()) }
     await hasLock.pass()
-    let suspension = Task {
+    let own = OwnThread()
+    let suspension = Task(executorPreference: own) {
       await store.suspendForBackground()
       return meeting.standing(of: dead).isAlive
     }
-    for _ in 0..<10_000 { await Task.yield() }
+    await own.rests()
+    try await store.writerRests()
+    await own.rests()
     goOn.signal()
     #expect(await suspension.value == false)
     store.resumeFromBackground()

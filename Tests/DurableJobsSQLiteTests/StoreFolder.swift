@@ -70,6 +70,11 @@ extension SQLiteStore {
     try await engine.write(.other, body)
   }
 
+  /// Returns once the writer has answered what it was asked before, however the store is suspended.
+  func writerRests() async throws {
+    try await withCheckedThrowingContinuation { engine.writer.add(WriteRequest(.other, $0) { _ in }) }
+  }
+
   /// Runs SQL as another program might.
   func execute(_ sql: String) async throws {
     try await onWriter { try Statement(sql, on: $0.connection.handle).run() }

@@ -1,0 +1,96 @@
+import DurableJobs
+import DurableJobsTesting
+import Foundation
+import Testing
+
+@testable import DurableJobsSQLite
+
+/// Stores that are suspended.
+@Suite struct SuspensionTests {
+  let folder: StoreFolder
+  let store: SQLiteStore
+  private let own = OwnThread()
+
+  init() throws {
+    folder = try StoreFolder()
+    store = try folder.store()
+  }
+
+  /// Calls the store while it is suspended, and expects that to be answered once it goes on, and not before.
+  private func waits<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) async throws -> R {
+    let isDone = Lock(false)
+    let task = Task(executorPreference: own) {
+      let answer = try await body()
+      isDone.withLock { $0 = true }
+      return answer
+    }
+    await own.rests()
+    // Whoever came in is waited for, with what the writer does for it.
+    await store.suspendForBackground()
+    await own.rests()
+    #expect(!isDone.value)
+    store.resumeFromBackground()
+    return try await task.value
+  }
+
+  @Test func `A store that is suspended is made smaller once it goes on`() async throws {
+    await store.suspendForBackground()
+    _ = try await waits { [store] in try await store.compact() }
+  }
+
+  @Test func `Who claims from a store that is suspended waits until it goes on`() async throws {
+    try await store.insert(.plain(), .plain())
+    await store.suspendForBackground()
+    let batch = try await waits { [store] in try await store.claim(.of(1)) }
+    #expect(batch.jobs.count == 1)
+    await store.suspendForBackground()
+    let turn = try await waits { [store] in try await store.settle([], thenClaim: .of(1)) }
+    #expect(turn.claimed?.jobs.count == 1)
+    await store.close()
+  }
+
+  #if os(Linux)
+    /// The locks that this process has on files of the folder.
+    private static func locks(in folder: String) throws -> Set<String> {
+      var names: [UInt64: String] = [:]
+      for case let name as String in FileManager.default.enumerator(atPath: folder) ?? .init() {
+        names[FileStat("\(folder)/\(name)")?.key.file ?? 0] = name
+      }
+      let lines = try String(contentsOfFile: "/proc/locks", encoding: .utf8).split(separator: "\n")
+      let all = lines.compactMap { line -> String? in
+        // NUMBER: KIND ADVISORY MODE PROCESS DEVICE:INODE FIRST LAST
+        let words = line.split(separator: " ")
+        guard words.count == 8, Int32(words[4]) == getpid(),
+          let name = words[5].split(separator: ":").last.flatMap({ UInt64($0) }).flatMap({ names[$0] })
+        else { return nil }
+        return "\(words[1]) \(words[3]) \(name) \(words[6])"
+      }
+      return Set(all)
+    }
+
+    private static let areLocksTold = FileManager.default.isReadableFile(atPath: "/proc/locks")
+
+    @Test(.enabled("the system does not tell who has a lock") { areLocksTold })
+    func `A store that is suspended has no lock but SQLite's shared ones, which say that its file is open`()
+      async throws
+    {
+      let path = folder.path
+      let shared: Set = ["POSIX READ jobs.sqlite 1073741826", "POSIX READ jobs.sqlite-shm 128"]
+      try await store.insert(.plain())
+      _ = try await store.claim(.of(1))
+      let inWrite = try await store.onWriter { _ in try Self.locks(in: path) }
+      #expect(inWrite.contains("POSIX WRITE jobs.sqlite-shm 120"), "else nothing is shown: \(inWrite)")
+      let inRead = try await store.engine.read { connection in
+        _ = try Statement("SELECT count(*) FROM durable_job", on: connection).first { $0.int(0) }
+        return try Self.locks(in: path)
+      }
+      #expect(inRead.contains { $0.hasPrefix("POSIX READ jobs.sqlite-shm") && !shared.contains($0) }, "\(inRead)")
+      #expect(inRead.contains { $0.hasPrefix("FLOCK") }, "\(inRead)")
+      await store.suspendForBackground()
+      #expect(try Self.locks(in: path).subtracting(shared) == [])
+      store.resumeFromBackground()
+      await store.close()
+      #expect(try Self.locks(in: path) == [])
+    }
+  #endif
+}

@@ -196,7 +196,7 @@ import Testing
 
   #if os(Linux)
     /// Sets or clears what `chattr +i` does. False if the file system or the user's rights don't allow it.
-    private func setImmutable(_ isImmutable: Bool, _ path: String) -> Bool {
+    private static func setImmutable(_ isImmutable: Bool, _ path: String) -> Bool {
       let (getFlags, setFlags, immutable): (UInt, UInt, Int) = (0x8008_6601, 0x4008_6602, 0x10)
       let file = open(path, O_RDONLY | O_CLOEXEC)
       guard file >= 0 else { return false }
@@ -207,23 +207,37 @@ import Testing
       return ioctl(file, setFlags, &flags) == 0
     }
 
+    private enum Protection { case mode, flag, mount }
+
     /// Root may write what modes forbid, so the file is made immutable, or its folder mounted for reading alone.
-    @Test func `C72 A file that can't be written is read-only`() async throws {
+    private static let protection: Protection? = {
+      guard getuid() == 0 else { return .mode }
+      guard let folder = try? StoreFolder(), (try? Data().write(to: URL(fileURLWithPath: folder.path()))) != nil else {
+        return nil
+      }
+      if setImmutable(true, folder.path()) { return setImmutable(false, folder.path()) ? .flag : nil }
+      return mount(folder.path, folder.path, nil, bind, nil) == 0 && umount(folder.path) == 0 ? .mount : nil
+    }()
+    private static let bind: UInt = 4096
+    private static let remountReadOnly: UInt = 4096 | 32 | 1
+
+    @Test(.enabled("neither an immutable flag nor a read-only mount can be had here") { protection != nil })
+    func `C72 A file that can't be written is read-only`() async throws {
       let path = try await closedStore()
-      let (bind, remountReadOnly): (UInt, UInt) = (4096, 4096 | 32 | 1)
-      if getuid() != 0 {
+      switch try #require(Self.protection) {
+      case .mode:
         try FileManager.default.setAttributes([.posixPermissions: 0o400], ofItemAtPath: path)
         try expect(.readOnly, path)
-      } else if setImmutable(true, path) {
-        defer { _ = setImmutable(false, path) }
+      case .flag:
+        try #require(Self.setImmutable(true, path))
+        defer { _ = Self.setImmutable(false, path) }
         try expect(.readOnly, path)
-      } else if mount(folder.path, folder.path, nil, bind, nil) == 0 {
+      case .mount:
+        try #require(mount(folder.path, folder.path, nil, Self.bind, nil) == 0)
         defer { umount(folder.path) }
-        try #require(mount(nil, folder.path, nil, remountReadOnly, nil) == 0)
+        try #require(mount(nil, folder.path, nil, Self.remountReadOnly, nil) == 0)
         try expect(.readOnly, path)
         try expect(.readOnly, folder.path("new.sqlite"), isFile: false)
-      } else {
-        print("skipped: neither an immutable flag nor a read-only mount can be had here")
       }
     }
   #endif

@@ -9,6 +9,8 @@ struct StatementWork: Sendable, Equatable {
   var runs = 0
   /// Steps of SQLite's virtual machine.
   var steps = 0
+  /// Statements that read a job's row, to make a value of it.
+  var rows = 0
   /// Steps through a whole table or index, and sorts.
   var scans = 0
   var sorts = 0
@@ -20,13 +22,16 @@ extension WriterConnection {
   /// What was done since the last call.
   func takeWork() -> StatementWork {
     var work = StatementWork()
-    let commit =
-      statements.indices.contains(WriterStatement.commit.number) ? statements[WriterStatement.commit.number] : nil
+    func used(_ name: WriterStatement) -> Statement? {
+      statements.indices.contains(name.number) ? statements[name.number] : nil
+    }
+    let (commit, load) = (used(.commit), used(.load))
     for statement in statements.compactMap({ $0 }) + pickers {
       func take(_ counter: Int32) -> Int { Int(sqlite3_stmt_status(statement.handle, counter, 1)) }
       let runs = take(SQLITE_STMTSTATUS_RUN)
       work.runs += runs
       if statement === commit { work.commits += runs }
+      if statement === load { work.rows += runs }
       work.steps += take(SQLITE_STMTSTATUS_VM_STEP)
       work.scans += take(SQLITE_STMTSTATUS_FULLSCAN_STEP)
       work.sorts += take(SQLITE_STMTSTATUS_SORT)

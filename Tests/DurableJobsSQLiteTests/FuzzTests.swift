@@ -17,33 +17,54 @@ import Testing
   func `Whatever a column holds, a store is worked off: nothing traps, nothing goes on for ever, what is whole ends`()
     async throws
   {
-    let rest = Lock(Array(Self.seeds.reversed()))
+    let course = Lock(Course())
     let lanes = 4
-    let findings = try await withThrowingTaskGroup(of: [String].self) { group in
-      for _ in 0..<lanes { group.addTask { try await Self.work(rest) } }
-      return try await group.reduce(into: []) { $0 += $1 }
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<lanes { group.addTask { try await Self.work(course) } }
+      try await group.waitForAll()
     }
-    #expect(findings == [])
+    #expect(course.value.findings == [])
+  }
+
+  /// How far it is. A seed that never ends is among those under way in the last line that was printed.
+  private struct Course {
+    var rest = Array(FuzzTests.seeds.reversed())
+    var underWay: Set<Int> = []
+    var findings: [String] = []
+
+    mutating func next() -> Int? {
+      let next = rest.popLast()
+      if let next { underWay.insert(next) }
+      if !underWay.isEmpty { print("seeds \(underWay.sorted()) under way") }
+      return next
+    }
+
+    mutating func end(_ seed: Int, finding: String?) {
+      underWay.remove(seed)
+      guard let finding else { return }
+      findings.append(finding)
+      print("DURABLE_FUZZ=\(seed)-\(seed) finds: \(finding)")
+    }
   }
 
   /// Has a process work through what is left, and another where that one died.
-  private static func work(_ rest: Lock<[Int]>) async throws -> [String] {
+  private static func work(_ course: Lock<Course>) async throws {
     let folder = try StoreFolder(inMemory: true)
     var probe: ProcessProbe?
-    var findings: [String] = []
-    while let seed = rest.withLock({ $0.popLast() }) {
+    while let seed = course.withLock({ $0.next() }) {
+      var finding: String?
       do {
         if probe == nil {
           probe = try ProcessProbe("fuzz", folder.path)
           try await probe?.hear("ready")
         }
         let answer = try await probe?.ask("seed \(seed)", hear: "done") ?? []
-        if answer.dropFirst().first == "found" { findings.append(answer.joined(separator: " ")) }
+        if answer.dropFirst().first == "found" { finding = answer.joined(separator: " ") }
       } catch is ProcessProbe.Ended {
-        findings.append("\(seed) trapped")
+        finding = "\(seed) trapped"
         probe = nil
       }
+      course.withLock { [finding] in $0.end(seed, finding: finding) }
     }
-    return findings
   }
 }

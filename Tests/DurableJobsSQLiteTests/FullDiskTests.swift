@@ -1,6 +1,7 @@
 #if os(Linux)
   import DurableJobs
   import Foundation
+  import GRDB
   import Glibc
   import Testing
 
@@ -32,6 +33,13 @@
     }
 
     func empty() throws { try FileManager.default.removeItem(atPath: filler) }
+  }
+
+  extension SQLiteStore {
+    /// All of the log is taken into the file, or it throws.
+    fileprivate func checkpoint() async throws {
+      try await engine.pool.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+    }
   }
 
   /// On a disk of 4 MB, where this user may mount one.
@@ -78,7 +86,18 @@
       #expect(replies == [SettlementReply(isAccepted: true, state: .succeeded)])
       #expect(try await store.job(stored[0])?.output == output)
 
-      // The file can't be written anew, nor the log be taken into it.
+      // The log can't be taken into the file.
+      let log = disk.folder.path() + "-wal"
+      #expect(try #require(FileStat(log)).size > output.count)
+      disk.fill()
+      await #expect(throws: DatabaseError.self) { try await store.checkpoint() }
+      #expect(try await isFull { try await store.compact() })
+      #expect(try #require(FileStat(log)).size > output.count)
+      #expect(try await store.counts(where: .all).total == 20)
+      try disk.empty()
+      try await store.checkpoint()
+      #expect(FileStat(log)?.size == 0)
+      // There is no log, and the file can't be written anew.
       disk.fill()
       #expect(try await isFull { try await store.compact() })
       #expect(try await store.counts(where: .all).total == 20)

@@ -6,7 +6,7 @@ import Testing
 @testable import DurableJobsSQLite
 
 /// Producers and workers on one file, which are killed again and again and replaced, and what they said they did.
-final class Campaign {
+final class Campaign: CustomStringConvertible {
   let folder: URL
   let storePath: String
   private let recordPath: String
@@ -28,6 +28,8 @@ final class Campaign {
     for process in processes { process.wait() }
     try? FileManager.default.removeItem(at: folder)
   }
+
+  var description: String { "kills \(killed.count), \(killedThemselves) at fault points" }
 
   // MARK: Processes
 

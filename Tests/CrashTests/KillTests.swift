@@ -21,7 +21,8 @@ import Testing
     let jobs = try await campaign.allJobs()
     let byID = Dictionary(uniqueKeysWithValues: jobs.map { ($0.id, $0) })
     #expect(!deeds.stored.isEmpty)
-    #expect(deeds.stored.subtracting(byID.keys) == [], "acknowledged and not there")
+    let lost = deeds.stored.subtracting(byID.keys)
+    #expect(lost == [], "acknowledged and not there")
     #expect(jobs.filter { $0.state != .succeeded }.map(\.id) == [], "not succeeded")
     #expect(Set(byID.keys).subtracting(deeds.runs.keys) == [], "succeeded without having run")
     var repeats = 0
@@ -30,9 +31,10 @@ import Testing
       repeats += runs.count - wanted
     }
     #expect(deeds.repeats(without: campaign.killed) == [])
+    let runs = deeds.runs.values.map(\.count).reduce(0, +)
     print(
-      "kills \(campaign.killed.count), \(campaign.killedThemselves) at fault points, jobs \(jobs.count), runs \(deeds.runs.values.map(\.count).reduce(0, +)), repeats \(repeats)"
-    )
+      "\(campaign), acknowledged \(deeds.stored.count), lost \(lost.count), jobs \(jobs.count), runs \(runs), "
+        + "repeats \(repeats)")
   }
 
   @Test
@@ -45,7 +47,8 @@ import Testing
     let deeds = try campaign.deeds()
     let jobs = try await campaign.allJobs()
     let byID = Dictionary(uniqueKeysWithValues: jobs.map { ($0.id, $0) })
-    #expect(deeds.stored.subtracting(byID.keys) == [], "acknowledged and not there")
+    let lost = deeds.stored.subtracting(byID.keys)
+    #expect(lost == [], "acknowledged and not there")
     #expect(jobs.filter { !$0.state.isFinished }.map(\.id) == [], "not ended")
     for job in jobs {
       let parents = job.edges.map { edge in (byID[edge.job!]!, edge.condition) }
@@ -89,7 +92,7 @@ import Testing
     #expect(followers.count == batches.count)
     #expect(try await store.check() == [])
     let states = Dictionary(grouping: jobs, by: \.state).mapValues(\.count)
-    print("kills \(campaign.killed.count), \(campaign.killedThemselves) at fault points, jobs \(states)")
+    print("\(campaign), acknowledged \(deeds.stored.count), lost \(lost.count), jobs \(states)")
   }
 
   @Test(.enabled(if: hasFaultPoints, "needs the trait FaultPoints"), arguments: FaultPoint.allCases)

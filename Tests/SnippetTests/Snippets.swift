@@ -96,7 +96,7 @@ func snippet6() async throws {
 // README.md, block 8
 func snippet7() async throws {
   let counts = try await worker.runUntilIdle()  // a test, a script: until nothing is left to do now
-  print(counts[.failed], "jobs failed,", counts.unfinished, "are left")
+  print(counts[.failed], "failed jobs are kept,", counts.unfinished, "are left")  // of the queue, not of this run alone
 }
 
 // README.md, block 9

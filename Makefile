@@ -13,7 +13,7 @@ ifeq ($(shell uname),Linux)
 INSTALL_FLAGS = --static-swift-stdlib -Xlinker -s
 endif
 
-.PHONY: help setup demo demo-fleet test test-tsan soak bench format format-check docs install uninstall
+.PHONY: help setup demo demo-fleet test test-tsan soak bench format format-check docs install install-built uninstall
 
 help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -63,14 +63,20 @@ SHARE = $(DESTDIR)$(PREFIX)/share
 MANUAL = $(SHARE)/man/man1/durable.1
 COMPLETIONS = bash-completion/completions/durable zsh/site-functions/_durable fish/vendor_completions.d/durable.fish
 
+BUILT = $(INSTALL_SCRATCH)/release/durable
+
 install: setup ## Build `durable` for release and put it into PREFIX/bin, with its manual and completions
 	swift build -c release --scratch-path $(INSTALL_SCRATCH) --traits $(INSTALL_TRAITS) --product durable $(INSTALL_FLAGS) $(SWIFT_FLAGS)
+	@$(MAKE) --no-print-directory install-built
+
+# What BUILT is, for .ci/run one that was built for the tests.
+install-built:
 	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 $(INSTALL_SCRATCH)/release/durable $(DESTDIR)$(PREFIX)/bin/durable
+	install -m 755 $(BUILT) $(DESTDIR)$(PREFIX)/bin/durable
 	install -d $(dir $(MANUAL)) $(dir $(addprefix $(SHARE)/,$(COMPLETIONS)))
-	$(INSTALL_SCRATCH)/release/durable manual > $(MANUAL)
+	$(BUILT) manual > $(MANUAL)
 	for file in $(COMPLETIONS); do \
-	  $(INSTALL_SCRATCH)/release/durable --generate-completion-script $${file%%[-/]*} > $(SHARE)/$$file || exit 1; \
+	  $(BUILT) --generate-completion-script $${file%%[-/]*} > $(SHARE)/$$file || exit 1; \
 	done
 
 uninstall: ## Remove it again; jobs and logs stay

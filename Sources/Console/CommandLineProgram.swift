@@ -8,10 +8,11 @@
     /// Runs what the arguments say, and ends the process with the exit code that ``ExitStatus`` gives it. `atEnd` is done
     /// before that, however it went. `reading` makes of the arguments what the parser is to see, and `hint` is asked what to
     /// say behind a refusal of the parser's, with those words. `otherNames` of commands are no commands, but show what was
-    /// meant.
+    /// meant. `printed` makes what is written of what the parser would: of a script for a shell, and of a help.
     package static func runProgram(
       reading: ([String]) -> [String] = { $0 }, otherNames: [String: String] = [:],
-      hint: (String, [String]) -> String? = { _, _ in nil }, atEnd: () async -> Void = {}
+      hint: (String, [String]) -> String? = { _, _ in nil }, printed: (String) -> String = { $0 },
+      atEnd: () async -> Void = {}
     ) async -> Never {
       // A closed output is noticed where it is written to, and ends the process quietly.
       signal(SIGPIPE, SIG_IGN)
@@ -40,7 +41,7 @@
         }
         status = ExitStatus.done.rawValue
       } catch {
-        status = tell(error, words) { hint($0, words) }
+        status = tell(error, words, printed) { hint($0, words) }
       }
       await atEnd()
       Screen.finish()
@@ -62,7 +63,8 @@
 
     /// Says what went wrong, and returns the exit code for it.
     private static func tell(
-      _ error: any Error, _ words: [String] = [], _ hint: (String) -> String? = { _ in nil }
+      _ error: any Error, _ words: [String] = [], _ printed: (String) -> String = { $0 },
+      _ hint: (String) -> String? = { _ in nil }
     ) -> Int32 {
       switch error {
       case let code as ExitCode:
@@ -74,7 +76,7 @@
         Talk.error(error.message, code: "usage")
         return ExitStatus.usage.rawValue
       case _ where exitCode(for: error) == .success:
-        Screen.out.line(fullMessage(for: error))
+        Screen.out.line(printed(fullMessage(for: error)))
         return ExitStatus.done.rawValue
       case _ where exitCode(for: error) == .validationFailure:
         let message = unknownOption(message(for: error), words) ?? message(for: error)

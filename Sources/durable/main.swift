@@ -8,7 +8,8 @@
     reading: {
       CommandWords.joining(
         CommandWords.parting(SendCommand.partingJSON(GetCommand.partingHeaders(StoreOptions.afterVerb($0)))))
-    }, otherNames: TypedOtherwise.commands, hint: TypedOtherwise.hint
+    }, otherNames: TypedOtherwise.commands, hint: TypedOtherwise.hint,
+    printed: CompletionScript.completed
   ) {
     await OpenStore.closeAll()
   }

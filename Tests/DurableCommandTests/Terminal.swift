@@ -301,9 +301,10 @@
       var isAsBefore: Bool
     }
 
-    /// Runs the program on a terminal of its own while `body` does; kills it if `body` throws.
+    /// Runs the program, or another one, on a terminal of its own while `body` does; kills it if `body` throws.
     func onTerminal(
-      _ arguments: String..., columns: Int = 80, rows: Int = 24, environment more: [Environment.Key: String?] = [:],
+      _ arguments: String..., program other: String? = nil, columns: Int = 80, rows: Int = 24,
+      environment more: [Environment.Key: String?] = [:],
       body: @escaping @Sendable (Terminal) async throws -> Void
     ) async throws -> TerminalOutcome {
       var master: Int32 = 0
@@ -324,7 +325,7 @@
         let ended = try await Subprocess.run(
           .name("sh"),
           arguments: Arguments(
-            ["-c", #"tty=$1; shift; exec "$@" <>"$tty" >&0 2>&0"#, "sh", path, program] + arguments),
+            ["-c", #"tty=$1; shift; exec "$@" <>"$tty" >&0 2>&0"#, "sh", path, other ?? program] + arguments),
           environment: environment(more.merging(["TERM": "xterm"]) { mine, _ in mine }),
           workingDirectory: .init(folder),
           platformOptions: options, input: .none, output: .discarded, error: .discarded

@@ -31,7 +31,7 @@
         """
         A list of commands, a line for /bin/sh each; '-' is standard input. All are stored in one transaction, or none; \
         empty lines and those that begin with # are left out.
-        """, valueName: "file"))
+        """, valueName: "file"), completion: .file())
     var list: String?
     @Flag(
       help: """
@@ -40,7 +40,9 @@
         """)
     var follow = false
     @OptionGroup var options: StoreOptions
-    @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The command.", valueName: "cmd"))
+    @Argument(
+      parsing: .captureForPassthrough, help: ArgumentHelp("The command.", valueName: "cmd"),
+      completion: CompletionScript.ofCommand)
     var command: [String] = []
 
     func run() async throws {

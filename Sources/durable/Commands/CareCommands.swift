@@ -63,7 +63,7 @@
         settings are lost is paused, a batch that lost jobs is open. Exits with 0 if all was saved, and else with 5.
         """)
 
-    @Argument(help: ArgumentHelp("The new file.", valueName: "path")) var path: String
+    @Argument(help: ArgumentHelp("The new file.", valueName: "path"), completion: .file()) var path: String
     @OptionGroup var options: StoreOptions
 
     func run() async throws {

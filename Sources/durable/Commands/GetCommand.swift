@@ -25,16 +25,19 @@
 
     @Option(
       name: [.customShort("o"), .customLong("folder")],
-      help: ArgumentHelp("The folder for the files. It is made if what it is in exists.", valueName: "folder"))
+      help: ArgumentHelp("The folder for the files. It is made if what it is in exists.", valueName: "folder"),
+      completion: .directory)
     var folder = "."
     @Option(
       name: [.customShort("O"), .customLong("name")],
-      help: ArgumentHelp("The file's name, for one URL. Else the server's, else the URL's.", valueName: "name"))
+      help: ArgumentHelp("The file's name, for one URL. Else the server's, else the URL's.", valueName: "name"),
+      completion: .file())
     var name: String?
     @Option(help: ArgumentHelp("What the file's SHA-256 must be, for one URL.", valueName: "hex")) var sha256: String?
     @Option(
       help: ArgumentHelp(
-        "What SHA-256 each file must have, by its name, as sha256sum writes them.", valueName: "file"))
+        "What SHA-256 each file must have, by its name, as sha256sum writes them.", valueName: "file"),
+      completion: .file())
     var sha256sums: String?
     @Option(parsing: .unconditional, help: ArgumentHelp("How large the file must be, for one URL.", valueName: "bytes"))
     var size: Int64?
@@ -47,9 +50,12 @@
         """, valueName: "'name: value'"))
     var header: [String] = []
     @Option(
-      help: ArgumentHelp("Users and passwords of hosts, as for curl, in place of ~/.netrc.", valueName: "file"))
+      help: ArgumentHelp("Users and passwords of hosts, as for curl, in place of ~/.netrc.", valueName: "file"),
+      completion: .file())
     var netrcFile: String?
-    @Option(help: ArgumentHelp("Trust these certificates (PEM) in place of the system's.", valueName: "file"))
+    @Option(
+      help: ArgumentHelp("Trust these certificates (PEM) in place of the system's.", valueName: "file"),
+      completion: .file())
     var cacert: String?
     @Flag(help: "Take a file of unknown length, too: one that is cut on its way looks whole then.")
     var acceptUnknownLength = false
@@ -92,7 +98,7 @@
         """
         A list of URLs, one a line; '-' is standard input. Indented lines below one are of it alone: out=NAME, dir=FOLDER, \
         checksum=sha-256=HEX, size=BYTES, header=NAME: VALUE.
-        """, valueName: "file"))
+        """, valueName: "file"), completion: .file())
     var list: String?
     @Flag(name: .shortAndLong, help: "Say nothing but what went wrong.") var quiet = false
     @Flag(help: "Only store the downloads and print their ids; 'durable work' fetches them.") var detach = false

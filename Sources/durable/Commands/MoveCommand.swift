@@ -18,7 +18,9 @@
         durable move --from jobs.sqlite --to postgres://jobs@db.example.com/app
         """)
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("The store's file.", valueName: "path")) var from: String
+    @Option(
+      parsing: .unconditional, help: ArgumentHelp("The store's file.", valueName: "path"), completion: .file())
+    var from: String
     @Option(
       parsing: .unconditional, help: ArgumentHelp("The server, as postgres://user@host/database.", valueName: "store"))
     var to: String

@@ -54,7 +54,9 @@
         """, valueName: "key"))
     var idempotencyKey: String?
     @Flag(help: "Send no Idempotency-Key.") var noIdempotencyKey = false
-    @Option(help: ArgumentHelp("Trust these certificates (PEM) in place of the system's.", valueName: "file"))
+    @Option(
+      help: ArgumentHelp("Trust these certificates (PEM) in place of the system's.", valueName: "file"),
+      completion: .file())
     var cacert: String?
     @OptionGroup var job: JobArguments
     @Flag(help: "Send it here and now, and print the body of the answer. Exits with 1 unless it has arrived.")

@@ -6,7 +6,9 @@
 
   /// Where a command runs, and with which variables.
   struct CommandArguments: ParsableArguments {
-    @Option(parsing: .unconditional, help: ArgumentHelp("Run in this folder.", valueName: "folder")) var cwd: String?
+    @Option(
+      parsing: .unconditional, help: ArgumentHelp("Run in this folder.", valueName: "folder"), completion: .directory)
+    var cwd: String?
     @Option(
       parsing: .unconditionalSingleValue,
       help: ArgumentHelp("Give the command this variable, by default with its value here.", valueName: "name[=value]"))

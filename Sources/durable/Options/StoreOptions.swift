@@ -12,7 +12,7 @@
       parsing: .unconditional,
       help: ArgumentHelp(
         "The store's file, or postgres://user@host/database. Else DURABLE_STORE, else a file in your data folder.",
-        valueName: "store"))
+        valueName: "store"), completion: .file())
     var store: String?
 
     @Flag(help: "Print JSON.")

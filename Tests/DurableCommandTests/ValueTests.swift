@@ -54,6 +54,18 @@
       #expect(CommandWords.parting(typed.split(separator: " ").map(String.init)).joined(separator: " ") == seen)
     }
 
+    @Test("ids are one word for the parser, however many they are, and none is the value of an option")
+    func manyIDs() {
+      let many = (1...4000).map { "\($0)" }
+      #expect(CommandWords.joining(["cancel"] + many + ["-y"]).count == 3)
+      #expect(CommandWords.joining(["wait", "--nonsense"] + many + ["--json"] + many).count == 7)
+      #expect(CommandWords.joining(["show"] + many).count == 4001)
+      let joined = CommandWords.joining(["edit", "1", "3-7", "--priority", "5", "8", "9", "x", "7-3", "2"])
+      #expect(joined == ["edit", "1\u{0}3-7", "--priority", "5", "8\u{0}9", "x", "7-3", "2"])
+      #expect(JobRanges(argument: joined[1])?.all == ["1", "3-7"].compactMap { JobRange(argument: $0) })
+      #expect(JobRanges(argument: "1\u{0}x") == nil)
+    }
+
     @Test("options that are repeated are few for the parser")
     func repeatedOptions() {
       let many = (1...4000).flatMap { ["--after", "\($0)"] }

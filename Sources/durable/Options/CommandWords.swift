@@ -19,10 +19,12 @@
       return Array(words[..<end])
     }
 
-    /// What the parser is to see of options that are repeated: values that follow each other are one word, with what no
-    /// typed word has between them. For thousands of options, it would need minutes, too.
+    /// What the parser is to see of options that are repeated, and of ids: those that follow each other are one word, with
+    /// what no typed word has between them. For thousands of words, it would need minutes, too.
     static func joining(_ words: [String]) -> [String] {
-      guard let verb = words.first, ["add", "get", "send"].contains(verb) else { return words }
+      guard let verb = words.first else { return words }
+      if JobSelection.verbs.contains(verb) { return joiningIDs(words) }
+      guard ["add", "get", "send"].contains(verb) else { return words }
       var seen: [String] = []
       var rest = words[...]
       while let word = rest.popFirst() {
@@ -37,7 +39,23 @@
       return seen
     }
 
-    /// The values of such an option.
+    /// The first number behind an option may be its value.
+    private static func joiningIDs(_ words: [String]) -> [String] {
+      var seen: [String] = []
+      var lastIsID = false
+      for word in words {
+        let isID = JobRange(argument: word) != nil
+        if isID, lastIsID {
+          seen[seen.count - 1] += "\0" + word
+        } else {
+          lastIsID = isID && seen.last?.hasPrefix("-") != true
+          seen.append(word)
+        }
+      }
+      return seen
+    }
+
+    /// The words of one that was joined.
     static func parted(_ values: [String]) -> [String] {
       values.flatMap { $0.split(separator: "\0", omittingEmptySubsequences: false).map(String.init) }
     }

@@ -19,11 +19,29 @@
     var isOne: Bool { ids.lowerBound == ids.upperBound }
   }
 
+  /// Ids and ranges that were typed one after the other, as the parser sees them.
+  struct JobRanges: ExpressibleByArgument {
+    let all: [JobRange]
+
+    init?(argument: String) {
+      let ranges = CommandWords.parted([argument]).map { JobRange(argument: $0) }
+      all = ranges.compactMap(\.self)
+      if all.count < ranges.count { return nil }
+    }
+  }
+
   /// Which jobs a verb is for: ids, ranges of them, what they are, or all.
   struct JobSelection: ParsableArguments {
-    @Argument(help: ArgumentHelp("The jobs: ids, and ranges as in 3-7.", valueName: "id")) var ids: [JobRange] = []
+    @Argument(help: ArgumentHelp("The jobs: ids, and ranges as in 3-7.", valueName: "id")) var words: [JobRanges] = []
     @OptionGroup(title: "Which jobs") var filter: FilterArguments
     @Flag(help: "All jobs that this can be done to.") var all = false
+
+    /// The verbs that take them.
+    static let verbs: Set = [
+      "retry", "cancel", "suspend", "resume", "complete", "fail", "remove", "edit", "wait", "prune",
+    ]
+
+    var ids: [JobRange] { words.flatMap(\.all) }
 
     /// Whether each job was named.
     var isByName: Bool { !ids.isEmpty && ids.allSatisfy(\.isOne) && !filter.isGiven && !all }
@@ -36,11 +54,15 @@
     }
 
     /// Those that were named, in their order; else those in one of `states` that match, unless the filter names states, by
-    /// id, and no schedules unless their kind or a key was asked for. Throws ``JobError/Code/notFound`` for ranges and batches
+    /// id, and no schedules unless their kind or a key was asked for, or `sparingSchedules` says so. Throws ``JobError/Code/notFound`` for ranges and batches
     /// in which there is nothing.
-    func jobs(in store: OpenStore, states: Set<JobState>) async throws -> [JobID] {
+    func jobs(
+      in store: OpenStore, states: Set<JobState>, sparingSchedules: Bool = true
+    ) async throws -> [JobID] {
+      let ids = ids
       if isByName { return ids.map(\.ids.lowerBound).withoutRepeats }
-      let filter = try await filter(in: store, states: states).sparingSchedules
+      var filter = try await filter(in: store, states: states)
+      if sparingSchedules { filter = filter.sparingSchedules }
       var found: [JobID] = []
       for range in ids.isEmpty ? [JobID(rawValue: 1)...JobID(rawValue: .max)] : ids.map(\.ids) {
         let before = JobID(rawValue: range.lowerBound.rawValue - 1)

@@ -100,9 +100,13 @@
       for id in ["1", "2", "3"] { _ = try await durable.add("--after", id, "--", "cat", long) }
       try await durable("suspend", "2")
       try await durable("cancel", "1")
+      _ = try await durable.add("--requires", "vpn", "--", "true")
       let status = try await durable.onTerminal("status", columns: 40, rows: 40) { _ in }
-      #expect(status.text.lines.contains("1 blocked, 1 suspended, 1 cancelled,"), "\(status.text.lines)")
-      #expect(status.text.lines.contains("2 skipped"), "\(status.text.lines)")
+      #expect(
+        status.text.lines.suffix(6) == [
+          "1 ready, 1 blocked, 1 suspended,", "1 cancelled, 2 skipped", "vpn: no worker provides it, required by",
+          "1 job", "Workers: none. Start one with: durable", "work",
+        ], "\(status.text.lines)")
       let tree = try await durable.onTerminal("tree", "2", columns: 40) { _ in }
       #expect(tree.text.lines.count == 2, "\(tree.text.lines)")
     }

@@ -47,7 +47,8 @@
       Talk.line("Store: \(place.withVisibleControls)")
       let (overview, rest) = (try await Overview(store, filter, limits), try await remarks(store))
       for line in overview.lines(for: .out, width: Screen.out.width) { Screen.out.line(line) }
-      for line in rest { Talk.line(line) }
+      let width = options.json ? nil : Screen.error.width
+      for line in rest.flatMap({ $0.wrapped(to: width ?? .max, lines: .max) }) { Talk.line(line) }
     }
 
     private var limits: Overview.Limits { all ? .none : limit.map { .total($0) } ?? .few }
@@ -86,7 +87,7 @@
           do {
             all =
               try await Overview(store, filter, limits).lines(for: .out, width: size.columns - 1)
-              + remarks(store).map { $0.cut(to: size.columns - 1) }
+              + remarks(store).flatMap { $0.wrapped(to: size.columns - 1, lines: .max) }
           } catch let error as JobError where error.isPassing {
             all = ["Waiting for the store: \(error.message)".withVisibleControls.cut(to: size.columns - 1)]
           }

@@ -16,10 +16,24 @@
           shown.append(hidden(inLine: word))
         } else {
           option = Option(before: word)
+          if option == nil, index > 0, isSecret(bareName: word), words.dropFirst(index + 1).first?.isValue == true {
+            option = .secret
+          }
           shown.append(hidden(in: word))
         }
       }
       return shown
+    }
+
+    /// As in `aws configure set aws_secret_access_key VALUE`: a name of several parts of which the last tells of a secret,
+    /// or one that is a password's. `token`, `key`, `auth` and the like alone are more often what a program is to do.
+    private static func isSecret(bareName word: String) -> Bool {
+      guard isSecret(name: word[...]), !word.hasPrefix("-"),
+        let last = word.lowercased().split(whereSeparator: { !$0.isLetter && !$0.isNumber }).last
+      else { return false }
+      if ["password", "passwd", "passphrase", "passcode"].contains(last) { return true }
+      let isOneOfParts = word.utf8.count > last.utf8.count && isSecret(name: last)
+      return isOneOfParts || ["token", "secret"].contains { last != $0 && last.hasSuffix($0) }
     }
 
     /// A word that stands alone, with what it may have in it: `NAME=value`, `Name: value`, `--name=value`, JSON, or a line.
@@ -188,6 +202,9 @@
       let begin = utf8.lastIndex(of: UInt8(ascii: "/")).map { utf8.index(after: $0) } ?? startIndex
       return ["sh", "bash", "dash", "ksh", "zsh"].contains(self[begin...])
     }
+
+    /// Whether it can be what a name before it has: no option, and nothing of a shell's alone.
+    fileprivate var isValue: Bool { !hasPrefix("-") && utf8.contains { $0.isLetter || $0.isDigit } }
 
     fileprivate var isOptionOfScript: Bool {
       hasPrefix("-") && hasSuffix("c") && dropFirst().utf8.allSatisfy(\.isLetter)

@@ -134,6 +134,18 @@
           ["curl", "--data", #"{"user":"me","password" : "x \" y","n":[{"token":7}]}"#],
           ["curl", "--data", #"{"user":"me","password" : "***","n":[{"token":"***"}]}"#]
         ),
+        (
+          ["aws", "configure", "set", "aws_secret_access_key", "x"],
+          ["aws", "configure", "set", "aws_secret_access_key", "***"]
+        ),
+        (["nmcli", "connect", "n", "password", "x", "y"], ["nmcli", "connect", "n", "password", "***", "y"]),
+        (["npm", "config", "set", "authToken", "x"], ["npm", "config", "set", "authToken", "***"]),
+        (["sh", "-c", "cd a; aws set api_key x"], ["sh", "-c", "cd a; aws set api_key ***"]),
+        (
+          ["rotate-key", "now", "gh", "auth", "login", "kubectl", "get", "secret", "web"],
+          ["rotate-key", "now", "gh", "auth", "login", "kubectl", "get", "secret", "web"]
+        ),
+        (["p", "db_password", "--force", "x_token", ">", "f"], ["p", "db_password", "--force", "x_token", ">", "f"]),
         (["curl", #"-d{"token":{"a":1},"pass":"#], ["curl", #"-d{"token":{"a":1},"pass":"#]),
         (["ssh", "h", "curl -u me:x -H 'Cookie: y' 'a b'"], ["ssh", "h", "curl -u me:*** -H 'Cookie: ***' 'a b'"]),
         (

@@ -1,5 +1,6 @@
 #if Shell
   import Foundation
+  import TestProcesses
   import Testing
 
   @Suite("durable add")
@@ -46,11 +47,24 @@
       let broken = try await durable.shell(#"printf 'true\n\377\n' | "$DURABLE" add -i -"#)
       #expect(broken.status == .exited(2))
       #expect(broken.stderr.contains("standard input:2: this line is not UTF-8"), "\(broken.stderr)")
-      #expect(try await durable("status", "--json").json["counts"] as? [String: Int] != nil)
+      let counts = try #require(try await durable("status", "--json").json["counts"] as? [String: Int])
+      #expect(counts["ready"] == 1000 && counts["succeeded"] == 2, "\(counts)")
       #expect(try await durable("add", "-i", "list", "--unique", "u").status == .exited(2))
       #expect(try await durable("add", "-i", "list", "--", "true").status == .exited(2))
       #expect(try await durable.shell(#""$DURABLE" add -i - < /dev/null"#).status == .exited(2))
       #expect(try await durable.add("--", "true") == 1003)
+    }
+
+    @Test(
+      "of a list of which the process dies while it is stored nothing is there",
+      .enabled(if: hasFaultPoints), arguments: ["insertJob:500", "insertSpec:999", "commitBefore"])
+    func killedList(fault: String) async throws {
+      _ = try await durable.add("--", "true")
+      let line = #"set -o pipefail; seq 1000 | sed 's/^/true /' | DURABLE_FAULT=\#(fault) "$DURABLE" add -i -"#
+      let killed = try await durable.shell(line)
+      #expect(killed.status == .exited(128 + SIGKILL) && killed.text == "", "\(killed.status)")
+      let counts = try #require(try await durable("status", "--json").json["counts"] as? [String: Int])
+      #expect(counts["ready"] == 1 && counts.values.reduce(0, +) == 1, "\(counts)")
     }
 
     @Test("a command keeps what reaches agents and proxies, and with --env-all everything; none of it is shown")

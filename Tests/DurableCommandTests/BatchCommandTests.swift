@@ -36,7 +36,9 @@
       #expect(late.status == .exited(2))
       #expect(
         late.stderr.contains("all jobs of the batch 'photos' have ended; 'durable batch create photos' begins another"))
-      #expect(try await durable("status", "--batch", "photos", "--json").json["counts"] as? [String: Int] != nil)
+      let status = try await durable("status", "--batch", "photos", "--json").json
+      let counts = try #require(status["counts"] as? [String: Int])
+      #expect(counts["succeeded"] == 1 && counts["failed"] == 1 && counts.values.reduce(0, +) == 2, "\(counts)")
     }
 
     @Test("that is open already is told where another of its name is made")

@@ -51,6 +51,30 @@
       #expect(try await durable("status").text == "no jobs\n")
     }
 
+    @Test(
+      "prune on a full disk says what it has done, and what not",
+      .enabled(if: SmallDisk.isPossible, "mounts a file system, for which it must be root on Linux"))
+    func pruneWithoutRoom() async throws {
+      let disk = try await SmallDisk(at: durable.folder)
+      for _ in 0..<2 { _ = try await durable.add("--", "true") }
+      try await durable("cancel", "1")
+      // Who has it open keeps the files that are needed to open it.
+      let store = try SQLiteStore(path: durable.store)
+      _ = try await store.counts(where: .all)
+      disk.fill()
+      let refused = try await durable("prune")
+      #expect(refused.status == .exited(5))
+      #expect(refused.stderr.contains("there is no room to delete 1 job: "), "\(refused.stderr)")
+      #expect(refused.stderr.contains("Nothing was deleted. Free some space"), "\(refused.stderr)")
+      let compacted = try await durable("prune", "--compact", "--kind", "other")
+      #expect(compacted.status == .exited(5))
+      #expect(compacted.stderr.contains("there is no room to make the file smaller: "), "\(compacted.stderr)")
+      disk.empty()
+      #expect(try await durable("prune", "--compact").text == "1 job removed\n")
+      await store.close()
+      try await disk.remove()
+    }
+
     @Test("a job of which a part is lost is not put right but suspended, and a queue whose settings are lost is paused")
     func lost() async throws {
       for _ in 0..<2 { _ = try await durable.add("--", "true") }

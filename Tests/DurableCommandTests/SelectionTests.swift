@@ -29,14 +29,18 @@
       let suspended = try await durable("suspend", "2-4")
       #expect(ids(suspended) == [2, 3, 4])
       #expect(suspended.stderr == "3 jobs suspended\n")
-      #expect(ids(try await durable("resume", "--tag", "b")) == [2, 4])
-      #expect(ids(try await durable("fail", "1", "--tag", "a")) == [1])
-      #expect(ids(try await durable("complete", "--queue", "b", "--state", "ready")) == [2, 4, 6])
-      #expect(ids(try await durable("cancel", "--all")) == [3, 5])
-      #expect(try await durable("cancel", "--all").stderr == "No job matches\n")
-      #expect(ids(try await durable("retry", "--tag", "a", "--state", "cancelled")) == [3, 5])
-      #expect(ids(try await durable("retry")) == [1])
-      #expect(ids(try await durable("remove", "4-999", "-y")) == [4, 5, 6])
+      for (words, changed, told) in [
+        ("resume --tag b", [2, 4], "2 jobs resumed"), ("fail 1 --tag a", [1], "1 job failed"),
+        ("complete --queue b --state ready", [2, 4, 6], "3 jobs succeeded"),
+        ("cancel --all", [3, 5], "2 jobs cancelled"), ("cancel --all", [], "No job matches"),
+        ("retry --tag a --state cancelled", [3, 5], "2 jobs will run again"), ("retry", [1], "1 job will run again"),
+        ("remove 4-999 -y", [4, 5, 6], "3 jobs removed"),
+      ] {
+        let outcome = try await durable.run(words.split(separator: " ").map { Array($0.utf8) })
+        #expect(ids(outcome) == changed, "\(words)")
+        #expect(outcome.stderr == told + "\n", "\(words)")
+      }
+      #expect(try await durable("edit", "--queue", "a", "--priority", "3").stderr == "2 jobs changed\n")
       #expect(
         try await durable("status", "--json").json["counts"] as? [String: Int] == [
           "ready": 2, "scheduled": 0, "blocked": 0, "running": 0, "suspended": 0, "succeeded": 1, "failed": 0,
@@ -195,12 +199,32 @@
     @Test("wait takes what is selected")
     func wait() async throws {
       try await addSix()
-      async let waiting = durable("wait", "--tag", "a")
-      try await durable("work", "--drain", "--queue", "a", "--queue", "b")
-      let waited = try await waiting
+      let waited = try await durable.onTerminal("wait", "--tag", "a") { [durable] terminal in
+        try await terminal.shows("Waiting for 3 jobs: 1, 3, 5")
+        try await durable("work", "--drain", "--queue", "a")
+      }
       #expect(waited.status == .exited(0))
-      // What had ended before it began is not waited for.
-      #expect(Set(ids(waited)).isSubset(of: [1, 3, 5]), "\(waited.text)")
+      let ended = waited.text.lines.filter { $0.contains("  succeeded  ") }
+      #expect(ended.map { $0.prefix(2) } == ["1 ", "3 ", "5 "], "\(waited.text.text)")
+      #expect(try await durable.state(2) == "ready")
+    }
+
+    @Test("prune takes what the other verbs take, among what has ended")
+    func prune() async throws {
+      try await addSix()
+      try await durable("cancel", "1-4")
+      try await durable("fail", "5")
+      #expect(try await durable("prune", "1-2", "--json").json["removed"] as? [Int] == [1, 2])
+      #expect(try await durable("prune", "--tag", "b", "--json").json["removed"] as? [Int] == [4])
+      let failed = try await durable("prune", "--queue", "a", "--state", "failed", "--json")
+      #expect(try failed.json["removed"] as? [Int] == [5])
+      let named = try await durable("prune", "3", "6", "--json")
+      #expect(try named.json["removed"] as? [Int] == [3] && named.status == .exited(2))
+      #expect(named.stderr.contains("job 6 is ready; prune deletes what has ended"), "\(named.stderr)")
+      #expect(try await durable("prune", "3").status == .exited(3))
+      let waiting = try await durable("prune", "--state", "ready")
+      #expect(waiting.status == .exited(2))
+      #expect(waiting.stderr.contains("'durable remove --state ready' deletes those"), "\(waiting.stderr)")
     }
 
     @Test("on a terminal it is asked before several that were not named are ended")

@@ -9,6 +9,11 @@ extension Recurrence: CustomStringConvertible {
     }
   }
 
+  /// The name of the time zone as it was given; nil for an interval.
+  package var zoneName: String? {
+    if case .cron(_, let zone) = rule { zone } else { nil }
+  }
+
   /// The form used in a shell: `0 4 * * *` or `15m`.
   package var text: String {
     switch rule {

@@ -80,13 +80,23 @@
       #expect(try await durable("schedule", "pause", "nightly").text == "nightly paused\n")
       #expect(try await schedules().map { $0["state"] as? String } == ["paused"])
       #expect(try await durable("schedule", "list").text.hasPrefix("nightly  paused  at 00:00 every day, UTC\n"))
-      #expect(try await durable("schedule", "resume", "nightly").text.hasPrefix("nightly goes on, "))
+      let resumed = try await durable("schedule", "resume", "nightly", environment: ["TZ": "Asia/Tokyo"])
+      #expect(
+        resumed.text.wholeMatch(of: /nightly goes on, on [A-Z][a-z]{2} [0-9-]{10} 00:00, UTC\n/) != nil,
+        "\(resumed.text)")
       #expect(try await schedules().map { ($0["next"] as? [Any])?.count } == [3])
       #expect(try await durable("schedule", "remove", "nightly").text == "nightly removed\n")
       #expect(try await schedules().isEmpty)
       let gone = try await durable("schedule", "remove", "nightly")
       #expect(gone.status == .exited(3))
       #expect(gone.stderr.contains("there is no schedule 'nightly'"))
+    }
+
+    @Test("times of which one has seconds have them all")
+    func seconds() async throws {
+      let added = try await durable(
+        "schedule", "add", "t", "--every", "20s", "--from", "2026-01-01T00:00", "--", "true")
+      #expect(added.text.matches(of: /\d\d:\d\d:\d\d/).count == 3, "\(added.text)\(added.stderr)")
     }
 
     @Test("each that is named is paused, also if nobody reads what is said of it")

@@ -150,7 +150,7 @@
           let record = ScheduleRecord(after, isRemoved: isRemoved)
           options.json
             ? Screen.out.json(ScheduleLine(schedule: record))
-            : Screen.out.line("\(name.withVisibleControls) \(record.stateInWords)")
+            : Screen.out.line("\(name) \(record.stateInWords)".withVisibleControls)
         }
         if let missing { throw JobError(.notFound, "there is no schedule '\(missing)'") }
       }
@@ -182,15 +182,6 @@
   }
 
   extension CatchUp: ExpressibleByArgument {}
-
-  extension ScheduleRecord {
-    fileprivate var stateInWords: String {
-      switch state {
-      case "waiting": "goes on\(next.first.map { ", \($0.forPeople)" } ?? "")"
-      default: state
-      }
-    }
-  }
 
   extension OpenStore {
     func schedule(_ name: String) async throws -> ScheduleSnapshot? {

@@ -47,7 +47,7 @@
         every = interval.seconds
       } else {
         cron = snapshot.recurrence.text
-        timeZone = snapshot.recurrence.timeZone?.identifier
+        timeZone = snapshot.recurrence.zoneName
       }
       catchUp = snapshot.catchUp.rawValue
       state = isRemoved ? "removed" : snapshot.failure != nil ? "failed" : snapshot.isPaused ? "paused" : "waiting"
@@ -76,24 +76,33 @@
       }
     }
 
+    /// What became of it, as in "goes on, on Mon 2026-11-23 04:00, Europe/Berlin".
+    var stateInWords: String {
+      guard state == "waiting" else { return state }
+      let time = next.first.map { ", on \($0.onTheWall(of: zone))" } ?? ""
+      return "goes on\(time)" + (timeZone.map { ", \($0)" } ?? "")
+    }
+
     private func times(_ now: Date) -> String {
       if state == "failed" { return reason ?? "" }
       guard let first = next.first else { return "" }
-      let dates = next.map { $0.onTheWall(of: zone) }.joined(separator: ", ")
+      // Beside one that has seconds, all have them.
+      let withSeconds = next.contains { $0.timeIntervalSince1970.truncatingRemainder(dividingBy: 60) != 0 }
+      let dates = next.map { $0.onTheWall(of: zone, withSeconds: withSeconds) }.joined(separator: ", ")
       if state == "paused" { return "would come next on \(dates)" }
       return first <= now ? "due; \(dates)" : "in \(Duration.seconds(first.timeIntervalSince(now)).roughly): \(dates)"
     }
   }
 
   extension Date {
-    /// As in "Mon 2026-11-23 04:00".
-    func onTheWall(of zone: TimeZone) -> String {
+    /// As in "Mon 2026-11-23 04:00"; with the seconds if there are some.
+    func onTheWall(of zone: TimeZone, withSeconds: Bool = false) -> String {
       var calendar = Calendar(identifier: .gregorian)
       calendar.timeZone = zone
       let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second, .weekday], from: self)
       func two(_ number: Int?) -> String { String("0\(number ?? 0)".suffix(2)) }
       let day = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"][(parts.weekday ?? 1) - 1]
-      let seconds = parts.second == 0 ? "" : ":\(two(parts.second))"
+      let seconds = parts.second == 0 && !withSeconds ? "" : ":\(two(parts.second))"
       return
         "\(day) \(parts.year ?? 0)-\(two(parts.month))-\(two(parts.day)) \(two(parts.hour)):\(two(parts.minute))\(seconds)"
     }

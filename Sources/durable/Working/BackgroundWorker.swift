@@ -117,8 +117,8 @@
         defer { close(lock) }
         throw noted(errno)
       }
-      // No folder is kept from being unmounted.
-      _ = chdir("/")
+      // No folder is kept from being unmounted; but a connection string may name files by where it was typed.
+      if case .file = place { _ = chdir("/") }
     }
 
     private func noted(_ code: Int32) -> JobError {

@@ -27,7 +27,7 @@
       status = FileStatus(found)
       guard status.isRegular else { throw RequestError(.unusableBody, "can't send \(path): it is no file") }
       length = status.size
-      beginning = (try? file.read(min(length, 1 << 16), at: 0, path)) ?? []
+      beginning = (try? file.read(Swift.min(length, 1 << 16), at: 0, path)) ?? []
     }
 
     struct AsyncIterator: AsyncIteratorProtocol {

@@ -37,8 +37,8 @@
     /// Where the file system can't, the file goes without.
     func note(_ origin: FileOrigin) { ExtendedAttribute.write(number, Array(origin.text.utf8)) }
 
-    /// That it is the file of bytes of a part, until it is noted where it came from.
-    func note(part: String) { ExtendedAttribute.write(number, Array(part.utf8)) }
+    /// That it is the file of bytes of a part, until it is noted where it came from. Returns whether that could be noted.
+    func note(part: String) -> Bool { ExtendedAttribute.write(number, Array(part.utf8)) }
 
     /// Nil where the file system can't tell.
     func isNoted(part: String) -> Bool? {
@@ -73,7 +73,9 @@
     #if canImport(Darwin)
       private static let name = "durable.download"
 
-      static func write(_ file: Int32, _ value: [UInt8]) { fsetxattr(file, name, value, value.count, 0, 0) }
+      @discardableResult static func write(_ file: Int32, _ value: [UInt8]) -> Bool {
+        fsetxattr(file, name, value, value.count, 0, 0) == 0
+      }
 
       static func read(_ file: Int32, _ value: inout [UInt8]) -> Int {
         fgetxattr(file, name, &value, value.count, 0, 0)
@@ -87,9 +89,9 @@
         ) -> Int32
       private typealias Read = @convention(c) (Int32, UnsafePointer<CChar>, UnsafeMutableRawPointer, Int) -> Int
 
-      static func write(_ file: Int32, _ value: [UInt8]) {
-        guard let symbol = dlsym(nil, "fsetxattr") else { return }
-        _ = unsafeBitCast(symbol, to: Write.self)(file, name, value, value.count, 0)
+      @discardableResult static func write(_ file: Int32, _ value: [UInt8]) -> Bool {
+        guard let symbol = dlsym(nil, "fsetxattr") else { return false }
+        return unsafeBitCast(symbol, to: Write.self)(file, name, value, value.count, 0) == 0
       }
 
       static func read(_ file: Int32, _ value: inout [UInt8]) -> Int {

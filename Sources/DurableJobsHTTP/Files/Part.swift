@@ -49,7 +49,7 @@
         }
         try dropBrokenLine(text, file)
         record = old
-        if !isThere { noteMark(on: bytes) }
+        if !isThere { try noteMark(on: bytes, file) }
         try take(file, bytes, status)
         try change {
           $0.move(to: url, for: asker)
@@ -119,7 +119,7 @@
           throw PartFile.Taken.isHeld(byURL: nil)
         }
         isMade = true
-        noteMark(on: bytes)
+        try noteMark(on: bytes, file)
         setPermissions(of: bytes)
         _ = try early.withUnsafeBytes { try bytes.write($0, at: 0, path) }
         early = []
@@ -152,8 +152,12 @@
       try change { $0.inode = status.inode }
     }
 
-    /// Before its first byte: one that has some, and has no mark, is another's.
-    private func noteMark(on bytes: Descriptor) { if let mark = record.mark { bytes.note(part: mark) } }
+    /// Before its first byte: one that has some, and lacks the mark that is recorded, is another's.
+    private mutating func noteMark(on bytes: Descriptor, _ recordFile: Descriptor) throws {
+      guard let mark = record.mark, !bytes.note(part: mark) else { return }
+      record.mark = nil
+      try recordFile.append(record.lines, recordPath)
+    }
 
     private func hold() throws -> Descriptor {
       // Its URL may be signed.
@@ -214,6 +218,8 @@
       }
       if length > 0, let file = opened?.record { try folder.flush(file, recordPath) }
       try cut(to: 0)
+      // It may be noted where a whole file came from.
+      if let opened { try noteMark(on: opened.bytes, opened.record) }
     }
 
     /// Recorded before it is done, since a part with less than its record is taken for another's.

@@ -45,15 +45,15 @@
         return found
       }
       var isAnothers = false
-      // By size and date alone the file may be another user's, or another URL's that is noted on it.
-      let isByAnybody = download.headers.isEmpty && request.url.credentials == nil
-      if mayBe, let told,
-        download.skipsExisting
-          || isByAnybody && !folder.isNotedOtherwise(name, status, download, request.user, told.version),
+      // By size and date alone the file may be another user's, or what is noted on it.
+      if mayBe, let told, download.skipsExisting || download.headers.isEmpty && request.url.credentials == nil,
         told.isThere(size: status.size, modified: status.modified, skipsExisting: download.skipsExisting)
       {
         // It was not there when this download was requested.
         isAnothers = try await cameSince(name, status, folder)
+        if !isAnothers, !download.skipsExisting {
+          isAnothers = folder.isNotedOtherwise(name, status, download, request.user, told.version)
+        }
         // Two files may have the same size and time, if a server dates all of them to 1970.
         if !isAnothers, !download.skipsExisting { isAnothers = try await cameEver(name, status, folder) }
         if !isAnothers {
@@ -77,7 +77,7 @@
     private func cameFromElsewhere(_ name: FileName, _ folder: Folder) -> DownloadError {
       DownloadError(
         .fileExists,
-        "\(folder.path(of: name.description)) was brought by a download of another URL; "
+        "\(folder.path(of: name.description)) was brought by a download of another URL, or is of another version; "
           + "get them into different folders, or name each with -O")
     }
 

@@ -54,8 +54,8 @@
     }
 
     /// Those that were named, in their order; else those in one of `states` that match, unless the filter names states, by
-    /// id, and no schedules unless their kind or a key was asked for, or `sparingSchedules` says so. Throws ``JobError/Code/notFound`` for ranges and batches
-    /// in which there is nothing.
+    /// id, and no schedules unless their kind or a key was asked for, or `sparingSchedules` is false. Throws
+    /// ``JobError/Code/notFound`` for ranges and batches in which there is nothing.
     func jobs(
       in store: OpenStore, states: Set<JobState>, sparingSchedules: Bool = true
     ) async throws -> [JobID] {

@@ -30,6 +30,9 @@
       let process = try ChildProcess("/usr/bin/env", words)
       _ = try await store.insert(JobInsertion([.plain("hold")]))
       try await until { try await runs() }
+      // It has told others by then that it lives.
+      _ = try await store.insert(JobInsertion([.plain("work")]))
+      try await until { try await store.counts(where: .kind("work"))[.succeeded] == 1 }
       return process
     }
 

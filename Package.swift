@@ -174,7 +174,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "DurableJobsTests",
-      dependencies: ["DurableJobs", "DurableJobsTesting", .product(name: "Logging", package: "swift-log")]),
+      dependencies: [
+        "DurableJobs", "DurableJobsTesting", "TestProcesses", .product(name: "Logging", package: "swift-log"),
+      ]),
     .testTarget(
       name: "DurableJobsSQLiteTests",
       dependencies: [

@@ -4,6 +4,7 @@
   import DurableJobsSQLite
   import DurableJobsTesting
   import Foundation
+  import TestProcesses
   import Testing
 
   @testable import durable
@@ -181,10 +182,10 @@
   }
 
   /// A store that others use just before some of the calls that come to it.
-  private final class MeddledStore: JobStore {
+  private final class MeddledStore: PassingStore {
     enum Verb { case insert, jobs }
 
-    private let base: any JobStore
+    let base: any JobStore
     /// Before the call of that verb with that number, which begins with 1.
     private let meddle: @Sendable (Verb, Int) async throws -> Void
     private let calls = Lock<[Verb: Int]>([:])
@@ -203,9 +204,6 @@
         })
     }
 
-    var signals: StoreSignals { base.signals }
-    var clock: any JobClock { base.clock }
-
     func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
       try await comes(.insert)
       return try await base.insert(insertion)
@@ -215,22 +213,5 @@
       try await comes(.jobs)
       return try await base.jobs(query)
     }
-
-    func claim(_ request: ClaimRequest) async throws -> ClaimBatch { try await base.claim(request) }
-    func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] { try await base.renew(request) }
-    func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
-      try await base.settle(settlements, thenClaim: thenClaim)
-    }
-    func recover(_ request: RecoveryRequest) async throws -> RecoveryReport { try await base.recover(request) }
-    func change(
-      _ change: JobChange, where filter: JobFilter, after: JobID?, limit: Int
-    ) async throws -> ChangeReport {
-      try await base.change(change, where: filter, after: after, limit: limit)
-    }
-    func configure(_ settings: [StoreSetting]) async throws { try await base.configure(settings) }
-    func counts(where filter: JobFilter) async throws -> JobCounts { try await base.counts(where: filter) }
-    func outstanding(_ scope: WorkScope) async throws -> OutstandingWork { try await base.outstanding(scope) }
-    func settings() async throws -> [StoreSetting] { try await base.settings() }
-    func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] { try await base.batches(query) }
   }
 #endif

@@ -1,6 +1,7 @@
 import DurableJobs
 import DurableJobsTesting
 import Foundation
+import TestProcesses
 import Testing
 
 @testable import DurableJobsOperations
@@ -424,11 +425,9 @@ import Testing
 }
 
 /// Holds its answer to who asks for what was left.
-private final class LateStore: JobStore {
+private final class LateStore: PassingStore {
   let (mayRead, hasRead, mayAnswer) = (Door(), Door(), Door())
-  private let base = InMemoryStore()
-  var signals: StoreSignals { base.signals }
-  var clock: any JobClock { base.clock }
+  let base: any JobStore = InMemoryStore()
 
   func jobs(_ query: JobQuery) async throws -> [JobSnapshot] {
     guard query.detail == .payload else { return try await base.jobs(query) }
@@ -438,20 +437,4 @@ private final class LateStore: JobStore {
     await mayAnswer.pass()
     return jobs
   }
-
-  func insert(_ insertion: JobInsertion) async throws -> InsertionReply { try await base.insert(insertion) }
-  func claim(_ request: ClaimRequest) async throws -> ClaimBatch { try await base.claim(request) }
-  func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] { try await base.renew(request) }
-  func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
-    try await base.settle(settlements, thenClaim: thenClaim)
-  }
-  func recover(_ request: RecoveryRequest) async throws -> RecoveryReport { try await base.recover(request) }
-  func change(_ change: JobChange, where filter: JobFilter, after: JobID?, limit: Int) async throws -> ChangeReport {
-    try await base.change(change, where: filter, after: after, limit: limit)
-  }
-  func configure(_ settings: [StoreSetting]) async throws { try await base.configure(settings) }
-  func counts(where filter: JobFilter) async throws -> JobCounts { try await base.counts(where: filter) }
-  func outstanding(_ scope: WorkScope) async throws -> OutstandingWork { try await base.outstanding(scope) }
-  func settings() async throws -> [StoreSetting] { try await base.settings() }
-  func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] { try await base.batches(query) }
 }

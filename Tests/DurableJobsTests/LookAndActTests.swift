@@ -2,6 +2,7 @@ import DurableJobs
 import DurableJobsTesting
 import Foundation
 import Logging
+import TestProcesses
 import Testing
 
 private struct Resize: Job, Equatable {
@@ -388,11 +389,9 @@ private enum Refusal: CodedError {
 }
 
 /// Gets a job more with each question and each change, so many times.
-private final class BusyStore: JobStore {
-  private let base: InMemoryStore
+private final class BusyStore: PassingStore {
+  let base: any JobStore
   private let left: Lock<Int>
-  var signals: StoreSignals { base.signals }
-  var clock: any JobClock { base.clock }
 
   init(_ base: InMemoryStore, adds: Int) { (self.base, left) = (base, Lock(adds)) }
 
@@ -414,17 +413,4 @@ private final class BusyStore: JobStore {
     try await add()
     return jobs
   }
-
-  func insert(_ insertion: JobInsertion) async throws -> InsertionReply { try await base.insert(insertion) }
-  func claim(_ request: ClaimRequest) async throws -> ClaimBatch { try await base.claim(request) }
-  func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] { try await base.renew(request) }
-  func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
-    try await base.settle(settlements, thenClaim: thenClaim)
-  }
-  func recover(_ request: RecoveryRequest) async throws -> RecoveryReport { try await base.recover(request) }
-  func configure(_ settings: [StoreSetting]) async throws { try await base.configure(settings) }
-  func counts(where filter: JobFilter) async throws -> JobCounts { try await base.counts(where: filter) }
-  func outstanding(_ scope: WorkScope) async throws -> OutstandingWork { try await base.outstanding(scope) }
-  func settings() async throws -> [StoreSetting] { try await base.settings() }
-  func batches(_ query: BatchQuery) async throws -> [BatchSnapshot] { try await base.batches(query) }
 }

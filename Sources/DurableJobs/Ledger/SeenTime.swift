@@ -2,6 +2,8 @@ import Foundation
 
 /// The last time that a process saw, by which it knows how far the clock has been set back since.
 package struct SeenTime: Sendable {
+  /// In milliseconds, a year: longer waits, and times that are farther from each other, are those of damaged rows.
+  package static let mostApart: Int64 = 31_536_000_000
   private var latest: Int64
   /// Unknown for a time that was read from a file.
   private var uptime: Duration?

@@ -9,6 +9,12 @@
     init(_ number: Int32) { self.number = number }
     deinit { close(number) }
 
+    /// Of the file system that it is on; nil if that does not say.
+    var room: DiskRoom? {
+      var status = statvfs()
+      return fstatvfs(number, &status) == 0 ? DiskRoom(status) : nil
+    }
+
     /// Flushes what was written to the disk, with the file's size and times.
     func flush(_ path: String) throws {
       guard flushToDisk(number) == 0 else { throw DownloadError.disk("flush", path) }

@@ -57,16 +57,11 @@
       guard version.total ?? file.size == file.size, let origin = FileOrigin(download, by: user, version, file) else {
         return false
       }
-      return (try? open(name.description, O_RDONLY))?.origin == origin
+      return self.origin(of: name) == origin
     }
 
-    /// Whether it is noted on that file that it is of something else.
-    func isNotedOtherwise(
-      _ name: FileName, _ file: FileStatus, _ download: Download, _ user: String?, _ version: FileVersion
-    ) -> Bool {
-      guard let noted = (try? open(name.description, O_RDONLY))?.origin else { return false }
-      return noted != FileOrigin(download, by: user, version, file)
-    }
+    /// What was noted on that file.
+    func origin(of name: FileName) -> FileOrigin? { (try? open(name.description, O_RDONLY))?.origin }
   }
 
   private enum ExtendedAttribute {

@@ -240,10 +240,6 @@
       guard fsync(descriptor.number) == 0 || errno == EINVAL else { throw DownloadError.disk("flush", path) }
     }
 
-    /// Nil if the file system does not say.
-    var room: DiskRoom? {
-      var status = statvfs()
-      return fstatvfs(descriptor.number, &status) == 0 ? DiskRoom(status) : nil
-    }
+    var room: DiskRoom? { descriptor.room }
   }
 #endif

@@ -1,6 +1,5 @@
 #if HTTP
   import DurableJobs
-  import DurableJobsSystem
   import Foundation
 
   /// Copies of files that are sent as bodies, beside the file of their store; for a store that is in no file, among the
@@ -43,10 +42,7 @@
           .unusableBody,
           "\(what) has more than 5 GB, which is the most that is copied beside a store; send less, or in parts")
       }
-      var status = statvfs()
-      guard fstatvfs(copy.number, &status) == 0, let room = DiskRoom(status),
-        room.free - (length - written) < room.reserve
-      else { return }
+      guard let room = copy.room, room.free - (length - written) < room.reserve else { return }
       var error = RequestError(
         .unusableBody,
         "there is no room but for what the store may need: \(room.free) bytes are free, of which \(room.reserve) are left "
@@ -97,7 +93,7 @@
       do {
         var piece = beginning
         var length: Int64 = 0
-        try Self.checkRoom(for: source.size, copy, what)
+        try Self.checkRoom(for: before?.size ?? 0, copy, what)
         while !piece.isEmpty {
           try Self.checkRoom(for: length + Int64(piece.count), after: length, copy, what)
           length = try piece.withUnsafeBytes { try copy.write($0, at: length, target) }
@@ -212,12 +208,6 @@
       guard fstat(number, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else {
         throw RequestError(.unusableBody, "can't read \(path): it is a folder")
       }
-    }
-
-    /// That of a file; 0 of a pipe.
-    fileprivate var size: Int64 {
-      var status = stat()
-      return fstat(number, &status) == 0 ? Int64(status.st_size) : 0
     }
 
     /// What comes next of a file or a pipe: less than `count` bytes only at its end.

@@ -24,7 +24,7 @@
     let onProgress: @Sendable (Int64, Int64) -> Void
     /// Whether an attempt before this one may have arrived.
     let wasSentBefore: @Sendable () async -> Bool
-    /// Set when it is sent once more within this one: the first may have arrived.
+    /// ``SendAttempt/wasRepeated``
     let wasRepeated: Lock<Bool>
     /// Over which the request went last.
     private let connection = Lock<(any Channel)?>(nil)

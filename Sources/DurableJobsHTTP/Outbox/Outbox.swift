@@ -123,39 +123,34 @@
     private func run(_ request: SendRequest, _ context: JobContext) async throws -> HTTPAnswer {
       let attempt = SendAttempt(request: request, context: context, onEvent: onEvent)
       attempt.tell(.began)
-      let wasRepeated = Lock(false)
       var record: SendRecord?
       do {
         let url = try HTTPURL(checking: request.url)
         try hosts.checkPause(of: url)
         record = try SendRecord(of: request, by: context.id, storedAt: context.createdAt, in: bodies)
-        let answer = try await answer(to: request, at: url, attempt, record, wasRepeated)
+        let answer = try await answer(to: request, at: url, attempt, record)
         left.add(
           Leftover(job: context.id, record: record?.name, copy: await ownCopy(of: request)), of: context.id)
         attempt.tell(.succeeded(answer))
         return answer
       } catch {
         // The first sending may have arrived, however the second one went.
-        if wasRepeated.withLock({ $0 }) || Self.mayHaveArrived(error) {
-          _ = unanswered.withLock { $0.insert(context.id) }
+        let mayHaveArrived = attempt.wasRepeated.value || Self.mayHaveArrived(error)
+        if mayHaveArrived { _ = unanswered.withLock { $0.insert(context.id) } }
+        if mayHaveArrived || record?.wasSent == true {
           left.add(Leftover(job: context.id, record: record?.name), of: context.id)
-        } else if let record {
-          if record.wasSent {
-            left.add(Leftover(job: context.id, record: record.name), of: context.id)
-          } else {
-            record.remove(from: bodies)
-          }
+        } else {
+          record?.remove(from: bodies)
         }
         throw await end(error, attempt)
       }
     }
 
     private func answer(
-      to request: SendRequest, at url: HTTPURL, _ attempt: SendAttempt, _ record: SendRecord?,
-      _ wasRepeated: Lock<Bool>
+      to request: SendRequest, at url: HTTPURL, _ attempt: SendAttempt, _ record: SendRecord?
     ) async throws -> HTTPAnswer {
       if let answer = record?.answer { return answer }
-      let answer = try await delivery(of: request, to: url, attempt, record, wasRepeated).answer()
+      let answer = try await delivery(of: request, to: url, attempt, record).answer()
       record?.note(answer)
       return answer
     }
@@ -199,8 +194,7 @@
     // MARK: Before it is sent
 
     private func delivery(
-      of request: SendRequest, to url: HTTPURL, _ attempt: SendAttempt, _ record: SendRecord?,
-      _ wasRepeated: Lock<Bool>
+      of request: SendRequest, to url: HTTPURL, _ attempt: SendAttempt, _ record: SendRecord?
     ) async throws -> Delivery {
       if let copy = request.body.copy, bodies.isElsewhere(copy) {
         throw Undelivered.isElsewhere(
@@ -231,7 +225,7 @@
           standstill: Standstill(after: stallTimeout, answerAfter: answerTimeout, clock: store.clock),
           bodyPath: request.body.fileInPlace ?? request.body.copy.map(bodies.path(of:)),
           onProgress: attempt.sent, wasSentBefore: { await self.wasSent(attempt, isKnown: isKnown) },
-          wasRepeated: wasRepeated)
+          wasRepeated: attempt.wasRepeated)
       } catch let error as DownloadError where error.code != .noRoom {
         throw Undelivered.held(error.message)
       }

@@ -6,6 +6,8 @@
     let request: SendRequest
     let context: JobContext
     let onEvent: @Sendable (JobContext, SendRequest, Outbox.Event) -> Void
+    /// Set when it is sent once more within this one: the first may have arrived.
+    let wasRepeated = Lock(false)
 
     func tell(_ event: Outbox.Event) { onEvent(context, request, event) }
 

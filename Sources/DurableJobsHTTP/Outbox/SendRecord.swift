@@ -8,6 +8,8 @@
   /// Its room is taken before the request goes. It outlives the process, but no power cut: nothing of it is flushed.
   struct SendRecord: Sendable {
     private static let ending = ".sent"
+    /// A digest in hexadecimal, and the end of its line.
+    private static let headBytes = 2 * 32 + 1
     /// What most answers fit in.
     private static let room = 96 << 10
 
@@ -66,14 +68,13 @@
 
     /// Throws where what `errno` says passes.
     private static func checkShortage(_ path: String) throws {
-      let number = errno
-      guard SystemLack.isOfRoom(number) || SystemLack.isOfOpenFiles(number) else { return }
-      throw shortage("can't write to \(path): \(SystemError.words(number))")
+      let error = DownloadError.disk("write to", path)
+      if error.code == .noRoom { throw shortage(error.message) }
     }
 
     /// Of a job that has ended otherwise than by an answer, only what says that it may have arrived is kept.
     static func giveRoomBack(_ name: String, in bodies: BodyFolder) {
-      truncate(bodies.path(of: name), off_t(2 * 32 + 1))  // the head
+      truncate(bodies.path(of: name), off_t(headBytes))
     }
 
     /// Of the job whose record has that name.

@@ -51,11 +51,12 @@
       {
         // It was not there when this download was requested.
         isAnothers = try await cameSince(name, status, folder)
+        // If something is noted on it, that is another file, or version: else it would have been known above. And two files may
+        // have the same size and time, if a server dates all of them to 1970.
         if !isAnothers, !download.skipsExisting {
-          isAnothers = folder.isNotedOtherwise(name, status, download, request.user, told.version)
+          isAnothers = folder.origin(of: name) != nil
+          if !isAnothers { isAnothers = try await cameEver(name, status, folder) }
         }
-        // Two files may have the same size and time, if a server dates all of them to 1970.
-        if !isAnothers, !download.skipsExisting { isAnothers = try await cameEver(name, status, folder) }
         if !isAnothers {
           if !download.skipsExisting { dropMarks(of: status, folder) }
           return found

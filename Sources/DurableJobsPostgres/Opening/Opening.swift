@@ -32,7 +32,7 @@
             (SELECT entered_at,run_at,links FROM §job WHERE route=r.id AND state=3 ORDER BY rank LIMIT 50)
             UNION ALL
             (SELECT entered_at,run_at,links FROM §job WHERE route=r.id AND state=3 ORDER BY rank DESC LIMIT 50)) j
-          WHERE j.run_at-j.entered_at BETWEEN 0 AND 31536000000 AND j.links&\(Links.dated.rawValue)=0)),
+          WHERE j.run_at-j.entered_at BETWEEN 0 AND \(SeenTime.mostApart) AND j.links&\(Links.dated.rawValue)=0)),
         m.epoch,m.identity::text,\(tableSQL)
       FROM §meta m WHERE id=1
       """

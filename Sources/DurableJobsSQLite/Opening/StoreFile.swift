@@ -62,11 +62,11 @@ struct StoreFile {
   /// last fifty of each route. Of two jobs that are more than a year apart, the earlier is believed, and of waits none that is
   /// longer than that: the other may be a damaged row.
   private static let timeSQL = """
-    SELECT max(ifnull((SELECT CASE WHEN max(at)-min(at)>31536000000 THEN min(at) ELSE max(at) END FROM(
+    SELECT max(ifnull((SELECT CASE WHEN max(at)-min(at)>\(SeenTime.mostApart) THEN min(at) ELSE max(at) END FROM(
         SELECT created_at at FROM durable_spec WHERE id>epoch_job ORDER BY id DESC LIMIT 2)),epoch_at),
       ifnull((SELECT max(entered_at) FROM durable_route r CROSS JOIN durable_job j ON j.id IN(
           SELECT id FROM(\(scheduled) ORDER BY rank LIMIT 50) UNION ALL SELECT id FROM(\(scheduled) ORDER BY rank DESC LIMIT 50))
-        WHERE run_at-entered_at BETWEEN 0 AND 31536000000 AND links&\(Links.dated.rawValue)=0),0)),epoch
+        WHERE run_at-entered_at BETWEEN 0 AND \(SeenTime.mostApart) AND links&\(Links.dated.rawValue)=0),0)),epoch
     FROM durable_meta WHERE id=1
     """
   private static let scheduled =

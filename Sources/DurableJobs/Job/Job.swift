@@ -97,7 +97,9 @@ enum JobCoding {
   static func decode<T: Decodable>(_ type: T.Type, from data: Data, inputs: [Int: JobEnd]? = nil) throws -> T {
     let decoder = JSONDecoder()
     // An open input has a key with a dollar sign; without one, the cost of passing inputs to the decoder is saved.
-    if let inputs, data.contains(where: { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: "\\") }) {
+    // In place: an iterator of `Data` takes a tenth of what decoding does.
+    let mayHaveOpen = data.withUnsafeBytes { $0.contains { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: "\\") } }
+    if let inputs, mayHaveOpen {
       decoder.userInfo = [.jobInputs: inputs]
     }
     return try decoder.decode(type, from: data)

@@ -77,11 +77,17 @@ public struct JobOptions: Hashable, Sendable {
 
   /// These options, with those that `other` sets taking precedence.
   public func overridden(by other: JobOptions) -> JobOptions {
-    JobOptions(
+    guard other.setsAny else { return self }
+    return JobOptions(
       priority: other.priority ?? priority, start: other.start ?? start,
       maxAttempts: other.maxAttempts ?? maxAttempts, timeout: other.timeout ?? timeout,
       deadline: other.deadline ?? deadline, key: other.key ?? key, unique: other.unique ?? unique,
       lane: other.lane ?? lane, tags: tags.union(other.tags), requires: requires.union(other.requires),
       whenLost: other.whenLost ?? whenLost)
+  }
+
+  private var setsAny: Bool {
+    priority != nil || start != nil || maxAttempts != nil || timeout != nil || deadline != nil || key != nil
+      || unique != nil || lane != nil || whenLost != nil || !tags.isEmpty || !requires.isEmpty
   }
 }

@@ -74,10 +74,10 @@ package struct LedgerNews {
 
   private mutating func count(_ route: Int64, from old: JobState?, to new: JobState?, number: Int64 = 1) {
     guard old != new else { return }
-    var tally = tallies[route] ?? [Int64](repeating: 0, count: 11)
-    tallies[route] = nil  // so that the array is changed in its place
-    if let old { tally[Int(old.code)] -= number } else { tally[0] += number }
-    if let new { tally[Int(new.code)] += number } else { tally[0] -= number }
-    tallies[route] = tally
+    func change(_ tally: inout [Int64]) {
+      if let old { tally[Int(old.code)] -= number } else { tally[0] += number }
+      if let new { tally[Int(new.code)] += number } else { tally[0] -= number }
+    }
+    change(&tallies[route, default: [Int64](repeating: 0, count: 11)])
   }
 }

@@ -50,7 +50,7 @@
       case .int(let value): value.map { Self.bigEndian($0) }
       case .bool(let value): [value ? 1 : 0]
       case .text(let value): value.map { Array($0.escaped.utf8) }
-      case .data(let value): value.map { [UInt8]($0) }
+      case .data(let value): value.map { $0.withUnsafeBytes(Array.init) }
       case .ints(let values):
         Self.array(values.count, hasNull: false, of: 20, size: 12 * values.count) { bytes in
           for value in values {
@@ -70,7 +70,7 @@
       case .datas(let values):
         Self.array(values, of: 17) { bytes, value in
           bytes.append(bigEndian: Int32(value.count))
-          bytes.append(contentsOf: value)
+          value.withUnsafeBytes { bytes.append(contentsOf: $0) }
         }
       }
     }

@@ -59,7 +59,8 @@ final class RouteCache {
 
   /// The route with that number; nil if it does not exist.
   func route(_ id: Int64, on connection: WriterConnection) throws -> Route? {
-    if byID[id] == nil { try read(on: connection, changes: -1) }
+    if let route = byID[id] { return route }
+    try read(on: connection, changes: -1)
     return byID[id]
   }
 

@@ -16,6 +16,8 @@ struct Placement {
   }
 
   let jobs: [NewJob]
+  /// Those of them that may have to do with others.
+  private let linked: [NewJob]
   var book: Book
   /// The jobs that are to be stored.
   var added: [NewRow] = []
@@ -32,7 +34,12 @@ struct Placement {
   /// By key: the jobs that were replaced.
   var replaced: [String: [JobID]] = [:]
 
-  init(of jobs: [NewJob], on ledger: any JobLedger) { (self.jobs, book) = (jobs, Book(ledger)) }
+  init(of jobs: [NewJob], on ledger: any JobLedger) {
+    (self.jobs, book) = (jobs, Book(ledger))
+    linked = jobs.filter {
+      !$0.edges.isEmpty || $0.terms.unique != nil || $0.terms.lane != nil || $0.terms.key != nil
+    }
+  }
 
   mutating func store(in batch: BatchMembership?) throws -> InsertionReply {
     let answer = try book.load(needs(in: batch)) ?? LedgerReply()
@@ -48,7 +55,7 @@ struct Placement {
     let met = metOwners + causes
     try book.load(Needs(jobs: met))
     try replace()
-    if !waiters.isEmpty { try loadLines(from: jobs.flatMap(\.edges).compactMap(\.job) + met + named.values) }
+    if !waiters.isEmpty { try loadLines(from: linked.flatMap(\.edges).compactMap(\.job) + met + named.values) }
     try place()
     let stored = try book.exchange(LedgerRequest(save: book.decided, batch: batch, add: added))
     let inserted = stands.map { stand in
@@ -64,7 +71,7 @@ struct Placement {
 
   private func needs(in batch: BatchMembership?) -> Needs {
     var needs = Needs()
-    for job in jobs {
+    for job in linked {
       if let unique = job.terms.unique { needs.keys.append(unique.key) }
       if let lane = job.terms.lane { needs.lanes[lane.name] = 0 }
       for edge in job.edges {
@@ -78,7 +85,7 @@ struct Placement {
       if let key = job.terms.key, mayWait { needs.waitersOf.append(key) }
     }
     // Replacing a job affects others too, and those may have been the newest owners of another key.
-    if jobs.contains(where: { $0.terms.unique?.policy == .replace }) { needs.allOwnersOf = Set(needs.keys) }
+    if linked.contains(where: { $0.terms.unique?.policy == .replace }) { needs.allOwnersOf = Set(needs.keys) }
     needs.batch = batch?.known
     needs.named = Set(needs.named).sorted()
     needs.waitersOf = Set(needs.waitersOf).sorted()
@@ -87,8 +94,8 @@ struct Placement {
 
   /// Jobs that others here meet by their unique key: they replace or follow them, or wait for what those stand for.
   private var metOwners: [JobID] {
-    let met = jobs.lazy.compactMap(\.terms.unique).filter { $0.policy != .keep }.flatMap { book.owners(of: $0.key) }
-    let siblings = jobs.lazy.flatMap(\.edges).compactMap { edge -> Int? in
+    let met = linked.lazy.compactMap(\.terms.unique).filter { $0.policy != .keep }.flatMap { book.owners(of: $0.key) }
+    let siblings = linked.lazy.flatMap(\.edges).compactMap { edge -> Int? in
       if case .sibling(let place) = edge.target { place } else { nil }
     }
     let kept = Set(siblings).flatMap { place in
@@ -99,8 +106,8 @@ struct Placement {
 
   /// The jobs whose failures skipped what new jobs wait for: they may hold the lane of one.
   private var causes: [JobID] {
-    guard jobs.contains(where: { $0.terms.lane != nil }) else { return [] }
-    return jobs.lazy.flatMap(\.edges).compactMap { [book] edge in edge.job.flatMap { book[$0]?.course.cause } }
+    guard linked.contains(where: { $0.terms.lane != nil }) else { return [] }
+    return linked.lazy.flatMap(\.edges).compactMap { [book] edge in edge.job.flatMap { book[$0]?.course.cause } }
   }
 
   /// Loads what these wait for, and so on; and where lanes matter, what waits for those that wait for a key. Only a job
@@ -113,7 +120,7 @@ struct Placement {
       level = Set(level.flatMap { book.needed(by: $0) }).subtracting(ancestors).sorted()
     }
     let isInLine = ancestors.contains { book[$0]?.seat == false }
-    guard isInLine || self.jobs.contains(where: { $0.terms.lane != nil }) else { return }
+    guard isInLine || linked.contains(where: { $0.terms.lane != nil }) else { return }
     var descendants: Set<JobID> = []
     level = Set(waiters.values.joined()).sorted()
     while !level.isEmpty {
@@ -132,20 +139,20 @@ struct Placement {
     var placed: [String: Placed] = [:]
     added.reserveCapacity(jobs.count)
     stands.reserveCapacity(jobs.count)
-    for var job in jobs {
+    for index in jobs.indices {
+      var row = NewRow(job: jobs[index], course: JobCourse(inserting: jobs[index].terms, now: book.date))
       var disposition = InsertedJob.Disposition.inserted
-      if let unique = job.terms.unique {
-        let met = try meet(unique, &job, placed: placed[unique.key])
+      if let unique = row.job.terms.unique {
+        let met = try meet(unique, &row.job, placed: placed[unique.key])
         disposition = met.disposition
         if let stand = met.stand {
           stands.append((stand, disposition))
           continue
         }
       }
-      var row = NewRow(job: job, course: JobCourse(inserting: job.terms, now: book.date))
-      if let deadline = job.terms.deadline { row.job.terms.deadline = deadline.dated(at: book.date) }
-      if !job.edges.isEmpty { try connect(&row) }
-      if let lane = job.terms.lane, !row.course.state.isFinished {
+      if let deadline = row.job.terms.deadline { row.job.terms.deadline = deadline.dated(at: book.date) }
+      if !row.job.edges.isEmpty { try connect(&row) }
+      if let lane = row.job.terms.lane, !row.course.state.isFinished {
         let heads = row.waits > 0 ? [] : heads(of: row)
         let seat = book.lanes.enter(lane.name) || book.takeSeat(in: lane.name, of: heads)
         row.seat = seat
@@ -155,15 +162,17 @@ struct Placement {
           row.course.hold(until: start, now: book.date)
         }
       }
-      if let unique = job.terms.unique, KeyHold(unique, storedAt: book.now).isHeld(in: row.course.state, at: book.now) {
+      if let unique = row.job.terms.unique,
+        KeyHold(unique, storedAt: book.now).isHeld(in: row.course.state, at: book.now)
+      {
         let unfinished = row.course.state.isFinished ? placed[unique.key]?.unfinished : stands.count
         placed[unique.key] = Placed(newest: stands.count, unfinished: unfinished)
       }
-      if let key = job.terms.key, !row.course.state.isFinished {
+      if let key = row.job.terms.key, !row.course.state.isFinished {
         bringers[key] = (bringers[key]?.first ?? added.count, added.count)
       }
       stands.append((.added(added.count), disposition))
-      added.append(row)
+      added.append(consume row)
     }
     try checkLines()
   }

@@ -655,6 +655,30 @@
       #expect(outcome.text.lines.first == String(words.prefix(80)))
     }
 
+    @Test("one SIGTERM ends it on a terminal that takes nothing more")
+    func deafTerminal() async throws {
+      server.serve("/held.bin", .file(content).holding(after: 150_000))
+      let go = try Fifo(in: durable, "go")
+      var (master, slave): (Int32, Int32) = (-1, -1)
+      var name = [CChar](repeating: 0, count: 200)
+      try #require(openpty(&master, &slave, &name, nil, nil) == 0)
+      for end in [master, slave] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+      defer { for end in [master, slave] { close(end) } }
+      let path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      let full = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+      while write(full, "x", 1) == 1 {}
+      close(full)
+      let line = """
+        "$DURABLE" get -o out "$URL" < /dev/null > "$TTY" 2>&1 & program=$!
+        read -r line < go; kill -TERM $program; wait $program
+        """
+      async let outcome = durable.shell(
+        line, environment: ["TTY": path, "TERM": "xterm", "URL": server.url("/held.bin")])
+      await server.held("/held.bin")
+      await go.say("go")
+      #expect(try await outcome.status == .exited(130))
+    }
+
     @Test("a terminal that can't move lines gets plain ones")
     func dumb() async throws {
       let outcome = try await durable.onTerminal(

@@ -75,6 +75,8 @@
         display.isStopping()
         gate.open()
       }
+      // Lines have a queue that knows when to wait no longer; bars have none.
+      if display.isLive { Screen.stopsWaiting.withLock { $0 = { interruption.wasAsked } } }
       Screen.onClosed.withLock {
         $0 = { [gate] in
           interruption.stop()

@@ -35,6 +35,26 @@
       return TerminalSize(columns: Int(size.ws_col), rows: size.ws_row > 0 ? Int(size.ws_row) : 24)
     }
 
+    /// Whether what is drawn here would not go over what another program writes: of a job that a shell has put into the
+    /// background, the lines are the shell's.
+    package var isInFront: Bool {
+      guard isTerminal else { return true }
+      let group = tcgetpgrp(descriptor)
+      return group <= 0 || group == getpgrp()
+    }
+
+    /// What puts `lines` in the place of a block, below `finished`, on a terminal of that size. In the background it is
+    /// `finished` alone, as through a pipe, and in front the block is begun anew.
+    package func text(
+      of block: inout LiveBlock, _ lines: [String], below finished: [String] = [], size: TerminalSize
+    ) -> String {
+      guard isInFront else {
+        block.forget()
+        return finished.map { $0 + "\n" }.joined()
+      }
+      return block.replace(with: lines, below: finished, width: size.columns, height: size.rows)
+    }
+
     /// Whether the terminal breaks lines anew when it gets narrower, as most do; they have it in their environment, which is
     /// lost over ssh. Those that are not known keep to xterm's way and cut the lines.
     package static let isReflowed: Bool = {

@@ -679,6 +679,28 @@
       #expect(try await outcome.status == .exited(130))
     }
 
+    @Test("in the background of a terminal it draws no bars over what stands there, and does once it is in front")
+    func background() async throws {
+      for name in ["/one.bin", "/two.bin"] { server.serve(name, .file(content).holding(after: 150_000)) }
+      let line = #"set -m; "$DURABLE" get -o out "$ONE" "$TWO" & read -r line; fg"#
+      let outcome = try await durable.onTerminal(
+        "-c", line, program: "bash",
+        environment: Self.plain.merging(
+          ["DURABLE": durable.program, "ONE": server.url("/one.bin"), "TWO": server.url("/two.bin")]) { $1 }
+      ) { [server] terminal in
+        for name in ["/one.bin", "/two.bin"] { await server.held(name) }
+        server.release("/one.bin")
+        let text = try await terminal.shows("done    one.bin  300 kB in ")
+        #expect(text.timesBack == 0 && !text.text.contains("two.bin"), "\(text.text)")
+        terminal.press("\n")
+        try await terminal.shows("the bar of what is left") { $0.text.contains(#/two\.bin .* 50 %/#) }
+        server.release("/two.bin")
+        try await terminal.shows("2 of 2 done: ")
+      }
+      #expect(outcome.status == .exited(0))
+      #expect(!outcome.text.text.contains("█"), "\(outcome.text.text)")
+    }
+
     @Test("a terminal that can't move lines gets plain ones")
     func dumb() async throws {
       let outcome = try await durable.onTerminal(

@@ -162,7 +162,10 @@
           } else if let size = Screen.out.size, Screen.out.canMove {
             let line = record.line(for: .out, nameWidth: 0)
             if resumption.take() { block.forget() }
-            Screen.out.write(Data(block.replace(with: [line], width: size.columns, height: size.rows).utf8))
+            // The last one stays, and is said in the background too.
+            let (lines, last) = status.isDone ? ([], [line]) : ([line], [])
+            let text = Screen.out.text(of: &block, lines, below: last, size: size)
+            Screen.out.write(Data(text.utf8))
           } else if status.isDone {
             record.write(to: .out)
           }

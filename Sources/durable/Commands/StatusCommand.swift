@@ -95,7 +95,7 @@
           let room = max(size.rows - 1, 1)
           if resumption.take() { block.forget() }
           let lines = all.count <= room ? all : Array(all.prefix(max(room - 3, 0)) + all.suffix(min(3, room)))
-          Screen.out.write(Data(block.replace(with: lines, width: size.columns, height: size.rows).utf8))
+          Screen.out.write(Data(Screen.out.text(of: &block, lines, size: size).utf8))
         }
         // Times pass on a screen, and a signal may be lost.
         let timer = store.store.clock.schedule(after: .seconds(options.json ? 15 : 1)) { [gate] in gate.open() }

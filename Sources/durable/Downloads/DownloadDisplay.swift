@@ -255,12 +255,12 @@
         let lines = state.screen.lines(at: now, width: size.columns, height: size.rows)
         defer {
           state.finished = []
-          state.isChanged = false
+          // Nothing tells that a shell has it in front again.
+          state.isChanged = !Screen.error.isInFront
           state.drawnAt = now
           state.size = size
         }
-        return state.block.replace(
-          with: lines, below: state.finished, width: size.columns, height: size.rows)
+        return Screen.error.text(of: &state.block, lines, below: state.finished, size: size)
       }
       Screen.error.write(Data(text.utf8))
     }
@@ -271,7 +271,7 @@
       let size = Screen.error.size ?? TerminalSize(columns: 80, rows: 24)
       let text = state.withLock { state in
         defer { state.finished = [] }
-        return state.block.replace(with: [], below: state.finished, width: size.columns, height: size.rows)
+        return Screen.error.text(of: &state.block, [], below: state.finished, size: size)
       }
       Screen.error.write(Data(text.utf8))
     }

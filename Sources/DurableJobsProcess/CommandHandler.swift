@@ -152,6 +152,8 @@
       } else {
         folder.end(
           run, isGone ? "\(result)" : "\(result); something of it has left its group, and still lives",
+        let left = report?.left ?? 0
+        let ended = left == 1 ? "; a process that it left was ended" : "; \(left) processes that it left were ended"
           exitCode: result.exitCode)
       }
       // Whoever wants it to run again must not hear that it has ended before it has. A cancelled job stays cancelled.

@@ -20,6 +20,8 @@
     var wasAsked = false
     /// Somebody sent HUP to its supervisor. That means an end only if the worker stops, so the command was not told.
     var wasHungUp = false
+    /// How many processes of its session the command left when it ended by itself: they were told to end.
+    var left = 0
 
     /// Whether this looks like a command that somebody has asked to end.
     var isAnswerToStop: Bool {
@@ -94,6 +96,7 @@
     private var end: SupervisorReport.Ending?
     private var wasAsked = false
     private var wasHungUp = false
+    private var left = 0
     private let news: SupervisorNews
 
     init(_ order: RunOrder, _ news: SupervisorNews) {
@@ -155,7 +158,8 @@
           stdout.log.finish()
           stderr.log.finish()
           return SupervisorReport(
-            ending: end ?? .signalled(SIGKILL), lastLine: stderr.log.lastLine, wasAsked: wasAsked, wasHungUp: wasHungUp)
+            ending: end ?? .signalled(SIGKILL), lastLine: stderr.log.lastLine, wasAsked: wasAsked, wasHungUp: wasHungUp,
+            left: left)
         }
       }
     }
@@ -208,9 +212,8 @@
       guard !course.wasTold, let command else { return }
       course.wasTold = true
       // Most commands that have ended by themselves have left no processes.
-      if end == nil || ProcessEntry.session(getpid()).contains(where: { $0.number != getpid() && !$0.hasEnded }) {
-        findStrays()
-      }
+      if end != nil { left = ProcessEntry.session(getpid()).count { $0.number != getpid() && !$0.hasEnded } }
+      if end == nil || left > 0 { findStrays() }
       command.send(SIGTERM, hasEnded: end != nil)
     }
 

@@ -9,7 +9,7 @@
 
     /// Nil if these endings of runs are not that yet.
     init?(_ endings: [String?]) {
-      count = endings.reversed().prefix { $0 == "\(CommandResult.askedToEnd)" }.count
+      count = endings.reversed().prefix { $0?.hasPrefix("\(CommandResult.askedToEnd)") ?? false }.count
       guard count >= min(Defaults.maxCrashesInRow, JobFolder.mostRuns) else { return nil }
     }
 

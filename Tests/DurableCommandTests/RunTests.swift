@@ -31,6 +31,18 @@
       #expect(try await durable.message(id) == "exited with code 7: last")
     }
 
+    @Test("the log says how many processes a command left in its session, which end with it")
+    func left() async throws {
+      for line in ["sleep 600 &", "sleep 600 & sleep 600 &", "true"] {
+        _ = try await durable.add("--shell", "--", "\(line) exit 0".replacing("true exit", with: "exit"))
+      }
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      let logs = try await [durable("log", "1"), durable("log", "2"), durable("log", "3")].map(\.stderr)
+      #expect(logs[0].contains("── succeeded; a process that it left was ended ("), "\(logs[0])")
+      #expect(logs[1].contains("── succeeded; 2 processes that it left were ended ("), "\(logs[1])")
+      #expect(logs[2].contains("── succeeded ("), "\(logs[2])")
+    }
+
     @Test("a command that a signal killed says which")
     func signal() async throws {
       let id = try await durable.add("--shell", "--", "kill -9 $$")

@@ -43,6 +43,16 @@
       #expect(logs[2].contains("── succeeded ("), "\(logs[2])")
     }
 
+    @Test("show tells of an error in words, and JSON has its code")
+    func failureShown() async throws {
+      let id = try await durable.add("--shell", "--", "exit 7")
+      try await durable("work", "--drain")
+      let shown = try await durable("show", "\(id)").text
+      #expect(shown.contains(#/ attempt 1, [^,]*: exited with code 7\n/#), "\(shown)")
+      let errors = try #require(try await durable.job(id)["errors"] as? [[String: Any]])
+      #expect(errors.first?["code"] as? String == "CommandFailure")
+    }
+
     @Test("a command that a signal killed says which")
     func signal() async throws {
       let id = try await durable.add("--shell", "--", "kill -9 $$")

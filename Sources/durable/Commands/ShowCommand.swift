@@ -42,7 +42,7 @@
         let text =
           "  " + screen.coloured("error".padded(10), .dim)
           + " \(failure.attempt == 0 ? "before its first attempt" : "attempt \(failure.attempt)"), \(failure.at.forPeople)"
-          + (failure.code.map { ", \($0)" } ?? "").withVisibleControls + ": "
+          + ": "
         screen.line(text + failure.message.withLocalDeadline.withVisibleControls)
       }
     }

@@ -53,6 +53,26 @@
       #expect(errors.first?["code"] as? String == "CommandFailure")
     }
 
+    @Test("who drains a queue hears of what failed in other workers meanwhile")
+    func failureElsewhere() async throws {
+      let (began, go) = (try Fifo(in: durable, "began"), try Fifo(in: durable, "go"))
+      _ = try await durable.add("--shell", "--", "read line < go; exit 3")
+      _ = try await durable.work("--concurrency", "1") { [durable] worker in
+        try await worker.says("started", 1)
+        _ = try await durable.add("--shell", "--", "echo > began")
+        _ = try await durable.add("--shell", "--queue", "other", "--", "true")
+        async let drained = durable("work", "--drain")
+        _ = await began.said()
+        await go.say("go")
+        let outcome = try await drained
+        #expect(outcome.status == .exited(1))
+        #expect(
+          outcome.stderr.contains(
+            "Failed meanwhile: 0 here, 1 in other workers. 'durable status --state failed' lists them\n"),
+          "\(outcome.stderr)")
+      }
+    }
+
     @Test("a command that a signal killed says which")
     func signal() async throws {
       let id = try await durable.add("--shell", "--", "kill -9 $$")

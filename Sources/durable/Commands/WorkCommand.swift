@@ -36,7 +36,7 @@
     @Flag(help: .hidden) var inBackground = false
     @Flag(
       help:
-        "End when nothing is left to do now; retries are waited for. Exits with 1 if a job failed meanwhile. What is left, such as suspended jobs, is listed on stderr."
+        "End when nothing is left to do now; retries are waited for. Exits with 1 if a job failed meanwhile, whichever worker ran it. What is left, such as suspended jobs, is listed on stderr."
     )
     var drain = false
     @Option(
@@ -106,6 +106,7 @@
         netrc: netrc
       ) { log.tell($0, $1, $2) }.register(
         with: worker)
+      let failedBefore = drain ? try await failed(in: store) : 0
       let subscription = store.store.signals.listen { log.hear($0) }
       let interruption = await Interruption(worker, handler, grace: grace, isInBackground: inBackground)
       Screen.onClosed.withLock { $0 = { interruption.stop() } }
@@ -114,9 +115,30 @@
       let left = try await undoneWork(by: worker, of: store, log, until: interruption)
       withExtendedLifetime(subscription) {}
       if drain || interruption.wasAsked { left?.tell() }
+      let failedElsewhere = drain ? try await tellOfFailures(since: failedBefore, log, store) : 0
       if drain { Screen.finish { !interruption.wasAsked } }
       if interruption.wasAsked, !interruption.isOrderly, left?.isEmpty != true { throw ExitCode(.interrupted) }
-      if drain, log.hasFailures { throw ExitCode(.jobFailed) }
+      if drain, log.hasFailures || failedElsewhere > 0 { throw ExitCode(.jobFailed) }
+    }
+
+    private func failed(in store: OpenStore) async throws -> Int {
+      try await store.store.counts(where: .queues(Set(queue)) && .state(.failed))[.failed]
+    }
+
+    /// Says how many jobs failed while this drained, and answers how many of them other workers ran. A store that is away says
+    /// nothing of these.
+    private func tellOfFailures(since before: Int, _ log: WorkLog, _ store: OpenStore) async throws -> Int {
+      let here = log.failures(in: Set(queue))
+      var elsewhere = 0
+      do {
+        elsewhere = max(0, try await failed(in: store) - before - here)
+      } catch let error as JobError where error.isPassing {}
+      if here + elsewhere > 0 {
+        Talk.line(
+          "Failed meanwhile: \(here)\(elsewhere > 0 ? " here, \(elsewhere) in other workers" : ""). "
+            + "'\(store.command("status --state failed"))' lists them")
+      }
+      return elsewhere
     }
 
     /// Has the worker work to its end. Nil if it was to stop, and the store does not say what is left.

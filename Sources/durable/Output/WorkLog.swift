@@ -13,6 +13,8 @@
     /// How jobs are that this worker lost while they ran: their ends are still to come, and no store takes them.
     private let lost = Lock<[JobID: String]>([:])
     private let failed = Lock(false)
+    /// Those that this process's store has seen fail, and the queues that they are of.
+    private let failures = Lock<[JobID: String]>([:])
     private let diary = Lock(DownloadDiary())
     private let requests = Lock(RequestDiary())
     /// Those that failed without an attempt of which there is a line, as one whose deadline has passed.
@@ -27,6 +29,9 @@
 
     /// Whether a job has failed since this began to hear signals.
     var hasFailures: Bool { failed.withLock(\.self) }
+
+    /// How many of these queues are failed that this process's store has seen fail.
+    func failures(in queues: Set<String>) -> Int { failures.withLock { $0.values.count { queues.contains($0) } } }
 
     /// Tells of jobs that failed without an attempt here, until ``finish()`` or the task is cancelled.
     func tellOthers(in store: OpenStore) async {
@@ -52,6 +57,7 @@
       for change in changes where change.state != .running {
         let hasFailed = change.state == .failed && !change.isRemoved
         if hasFailed { failed.withLock { $0 = true } }
+        failures.withLock { $0[change.id] = hasFailed ? change.queue : nil }
         if let end = takeUnstored(change.id) {
           change.state == end.line.storedState ? tell(end) : tell(end, inVainOf: change.state.rawValue)
         } else if hasFailed {

@@ -17,6 +17,9 @@
       return text.utf8.contains(UInt8(ascii: "=")) && text.hasURLs ? text.withoutSecretFields : text
     }
 
+    /// This line for a shell without what the names in it say is a secret.
+    package var withoutSecretsOfLine: String { SecretWords.hidden(in: [withoutPasswords], isLine: true)[0] }
+
     private var hasURLs: Bool {
       var rest = utf8[...]
       while let colon = rest.firstIndex(of: UInt8(ascii: ":")) {

@@ -71,6 +71,11 @@
       #expect(line.status == .exited(0))
       #expect(
         line.stderr == "'echo x | cat' is taken for the name of a program; with --shell it is a line for /bin/sh\n")
+      let secret = "curl -H 'Authorization: Bearer hush' -u me:hush https://u:hush@h.example"
+      for words in [[secret], [secret, "--tag", "t"], ["--input", "none", secret]] {
+        let outcome = try await durable.run((["add"] + words).map { Array($0.utf8) })
+        #expect(outcome.stderr.contains("curl -H") && !outcome.stderr.contains("hush"), "\(outcome.stderr)")
+      }
       for meant in [["--", "ls", "--store", "X"], ["ls", "--help"], ["--delay", "5", "--", "minutes"]] {
         let outcome = try await durable.run((["add"] + meant).map { Array($0.utf8) })
         #expect(outcome.status == .exited(0))

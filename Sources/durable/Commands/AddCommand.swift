@@ -82,7 +82,8 @@
         line.contains(where: \.isWhitespace), access(line, F_OK) != 0
       else { return }
       Talk.line(
-        "'\(line.withVisibleControls)' is taken for the name of a program; with --shell it is a line for /bin/sh")
+        "'\(line.withoutSecretsOfLine.withVisibleControls)' is taken for the name of a program; with --shell it is a line "
+          + "for /bin/sh")
     }
 
     /// What the core refuses is refused before the store is touched.
@@ -126,7 +127,7 @@
       guard !taken.isEmpty else { return }
       let belongs = taken.count == 1 ? "belongs" : "belong"
       Talk.line(
-        "\(taken.joined(separator: ", ")) after '\(command[0].withVisibleControls)' \(belongs) to the command; options of "
+        "\(taken.joined(separator: ", ")) after '\(command[0].withoutSecretsOfLine.withVisibleControls)' \(belongs) to the command; options of "
           + "'durable add' go before it. '--' before the command says that it is meant so")
     }
 
@@ -142,7 +143,7 @@
     /// Stores a command for each line, all of them or none, and prints their ids.
     private func addAll(of path: String) async throws {
       if let word = command.first ?? CommandWords.typed?.first?.display {
-        throw ValidationError("--input has the commands; leave out '\(word)'")
+        throw ValidationError("--input has the commands; leave out '\(word.withoutSecretsOfLine)'")
       }
       guard !follow else { throw ValidationError("--follow runs one command; leave out --input, or --follow") }
       for (option, isGiven) in [("--key", job.key != nil), ("--unique", job.unique != nil)] where isGiven {

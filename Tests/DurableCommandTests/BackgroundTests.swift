@@ -166,6 +166,27 @@
       #expect(!verified.stderr.contains("durable.service"), "\(verified.stderr)")
     }
 
+    @Test("a store's files that are named by relative paths are looked for where they were named")
+    func relativePaths() async throws {
+      let file = ServiceFile(name: "durable", words: ["/bin/echo"], folder: "/50% a b", log: "/l")
+      #expect(file.unit.contains("\nExecStart=\"/bin/echo\"\nWorkingDirectory=/50%% a b\nRestart="), "\(file.unit)")
+      let list = try #require(
+        try PropertyListSerialization.propertyList(from: Data(file.agent.utf8), format: nil) as? [String: Any])
+      #expect(list["WorkingDirectory"] as? String == "/50% a b")
+      #if os(Linux) && Postgres
+        let folder = URL(fileURLWithPath: durable.folder).lastPathComponent
+        for (store, isRelative) in [
+          ("postgres://h/d?sslrootcert=ca.pem", true), ("host=h sslcert='./my cert'", true),
+          ("host=h passfile=../pass", true), ("postgres://h/d?sslrootcert=system", false),
+          ("host=sock sslcert=/c sslkey=/k", false),
+        ] {
+          let unit = try await durable("service", "install", "--print", "--store", store).text
+          #expect(unit.contains("/\(folder)\nRestart=") == isRelative, "\(store): \(unit)")
+          #expect(unit.contains("WorkingDirectory=") == isRelative)
+        }
+      #endif
+    }
+
     @Test("a program whose folder has a '$' in its name is found, and one command without memory ends no worker")
     func unitWords() {
       let unit = ServiceFile(name: "durable", words: ["/$a/durable", "$a"], log: "/l").unit

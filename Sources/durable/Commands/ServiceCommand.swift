@@ -52,17 +52,20 @@
 
       func run() async throws {
         for name in queue { try NewJob.check(queue: name) }
-        let (place, path) = try await placeAndPath()
-        var words = [Program.path, "work", "--store", place, "--concurrency", "\(concurrency)"]
+        let (store, path) = try await placeAndPath()
+        var words = [Program.path, "work", "--store", store, "--concurrency", "\(concurrency)"]
         for name in queue { words += ["--queue", name] }
-        let file = ServiceFile(name: name.name, words: words, log: path + "-worker.log")
+        var folder: String?
+        // As with --detach: a worker finds what its connection string names where that was typed.
+        if case .server(let place) = try options.place, place.namesRelativePaths { folder = try StorePlace.here() }
+        let file = ServiceFile(name: name.name, words: words, folder: folder, log: path + "-worker.log")
         let manager = ServiceManager()
         if print { return Screen.out.write(Data(manager.text(of: file).utf8)) }
         try await manager.check(file)
         let target = manager.path(of: file)
-        let folder = (target as NSString).deletingLastPathComponent
+        let place = (target as NSString).deletingLastPathComponent
         do {
-          try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+          try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
           try Data(manager.text(of: file).utf8).write(
             to: URL(fileURLWithPath: target).resolvingSymlinksInPath(), options: .atomic)
         } catch {

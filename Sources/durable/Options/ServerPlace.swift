@@ -17,10 +17,17 @@
     let hasSecret: Bool
     /// Whether it leads to a transaction pooler.
     private(set) var isPooled = false
+    /// Whether it names files by where it was typed: a worker elsewhere finds others, or none.
+    private(set) var namesRelativePaths = false
     /// Nil for the usual one.
     private(set) var schema: String?
 
     private static let secrets: Set = ["password", "sslpassword", "oauth_client_secret"]
+
+    /// Parameters that name files. A `host` that is no whole path is a name to libpq.
+    private static let files: Set = [
+      "passfile", "servicefile", "sslcert", "sslkey", "sslrootcert", "sslcrl", "sslcrldir",
+    ]
 
     init(_ text: String) throws {
       let isURL = text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
@@ -33,6 +40,10 @@
       #endif
       shown = string.withoutPassword.text { !Self.secrets.contains($0) }
       hasSecret = shown != string.text { _ in true }
+      namesRelativePaths = string.parameters.contains { name, value in
+        let isSystems = (name, value) == ("sslrootcert", "system")
+        return Self.files.contains(name) && !value.isEmpty && !value.hasPrefix("/") && !isSystems
+      }
       for (name, value) in string.parameters where name.hasPrefix("durable_") {
         switch name {
         case "durable_pooled":

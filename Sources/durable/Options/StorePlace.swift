@@ -32,7 +32,7 @@
     }
 
     /// The current folder.
-    private static func here() throws -> String {
+    static func here() throws -> String {
       guard let here = SystemText.currentDirectory else {
         throw ValidationError("the current folder is gone; go to another one, or give the store's whole path")
       }

@@ -8,6 +8,8 @@
     var name: String
     /// The program and its arguments.
     var words: [String]
+    /// Where it works, if its words name files from there.
+    var folder: String?
     /// Where launchd has its lines written; systemd has a journal.
     var log: String
 
@@ -25,7 +27,7 @@
       Documentation=man:durable(1)
 
       [Service]
-      ExecStart=\(words.enumerated().map { Self.unitWord($1, isProgram: $0 == 0) }.joined(separator: " "))
+      ExecStart=\(words.enumerated().map { Self.unitWord($1, isProgram: $0 == 0) }.joined(separator: " "))\(unitFolder)
       Restart=on-failure
       RestartSec=5
       RestartPreventExitStatus=\(ExitStatus.usage.rawValue) \(ExitStatus.storeNeedsPerson.rawValue)
@@ -37,6 +39,11 @@
       WantedBy=default.target
 
       """
+    }
+
+    /// A line of its own, which has no quotes.
+    private var unitFolder: String {
+      folder.map { "\nWorkingDirectory=\($0.replacing("%", with: "%%").replacing("\n", with: "\\n"))" } ?? ""
     }
 
     /// Whether a unit, or an agent, of its name is one that this wrote, and nobody's own.
@@ -85,7 +92,7 @@
           <key>ProgramArguments</key>
           <array>
             \(words.map(element).joined(separator: "\n    "))
-          </array>
+          </array>\(folder.map { "\n  <key>WorkingDirectory</key>\n  \(element($0))" } ?? "")
           <key>RunAtLoad</key>
           <true/>
           <key>KeepAlive</key>

@@ -22,6 +22,19 @@
       #expect(try await durable("add", "--").stderr.contains("what is to be run?"))
     }
 
+    @Test("edit says that it waits for another")
+    func editWaits() async throws {
+      let id = try await durable.add("--", "true")
+      mkdir("\(durable.store)-jobs", 0o700)
+      let lock = open("\(durable.store)-jobs/edits", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
+      let ended = try await durable.run("edit", "\(id)", "--", "false") { program in
+        try await program.says("Another 'durable edit' of this store is at work; it is waited for")
+        close(lock)
+      }
+      #expect(ended.status == .exited(0), "\(ended.stderr)")
+    }
+
     @Test("what a job waits for by thousands is stored, and a command keeps its own options of that name")
     func manyWaits() async throws {
       let added = try await durable.shell(

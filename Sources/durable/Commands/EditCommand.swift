@@ -152,7 +152,11 @@
       let folder = JobFolder.all(of: store)
       mkdir(folder, 0o700)
       let file = open(folder + "/edits", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-      if file >= 0 { while flock(file, LOCK_EX) != 0, errno == EINTR {} }
+      guard file >= 0, flock(file, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR else { return file }
+      let late = DispatchWorkItem { Talk.line("Another 'durable edit' of this store is at work; it is waited for") }
+      DispatchQueue.global().asyncAfter(deadline: .now() + 1, execute: late)
+      while flock(file, LOCK_EX) != 0, errno == EINTR {}
+      late.cancel()
       return file
     }
 

@@ -77,6 +77,18 @@
       #expect(CommandWords.parted([joined[2], joined[4], "e"]) == ["a b", "", "c", "d", "e"])
     }
 
+    @Test("tags, variables and URLs are few for the parser")
+    func repeatedWords() {
+      let many = (1...4000).map { "\($0)" }
+      let tags = many.flatMap { ["--tag", $0] }
+      #expect(CommandWords.joining(["add"] + tags + many.flatMap { ["--env", "A\($0)=1"] } + ["true"]).count == 6)
+      let urls = many.map { "http://h/\($0)" }
+      #expect(CommandWords.joining(["get", "--detach"] + urls + ["-o", "out"] + tags + urls).count == 9)
+      #expect(CommandWords.joining(["send", "POST"] + urls).count == 4002)
+      let joined = CommandWords.joining(["get", "-H", "a://b", "c://d", "e://f", "g", "h://i", "--tag", "t", "j://k"])
+      #expect(joined == ["get", "-H", "a://b", "c://d\0e://f", "g", "h://i", "--tag", "t", "j://k"])
+    }
+
     #if Postgres
       @Test(
         "a password that libpq would take for something else is refused and not shown",

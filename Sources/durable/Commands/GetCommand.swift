@@ -133,7 +133,7 @@
       let store = try await options.open()
       let intake = try await DownloadIntake(
         store.store, queue: queue, maxAttempts: maxAttempts, deadline: deadline, lane: lane.jobLane,
-        requires: Set(requires.map { JobConstraint(rawValue: $0) }), tags: Set(connections.tag),
+        requires: Set(requires.map { JobConstraint(rawValue: $0) }), tags: connections.tags,
         after: connections.dependencies, batch: connections.batch, isWaitedFor: !detach)
       guard !detach else { return try await keep(own, intake, store) }
       var limits = Downloader.Limits(perHost: perHost)
@@ -169,7 +169,7 @@
         throw ValidationError("\(word.shellQuoted) is no UTF-8; the paths, names and URLs of downloads must be")
       }
       try checkNumbers()
-      let typed = try urls.map { try DownloadWords.url($0) }
+      let typed = try CommandWords.parted(urls).map { try DownloadWords.url($0) }
       if let netrcFile { _ = try DownloadWords.netrc(netrcFile) }
       let certificates = try cacert.map { try DownloadWords.certificates($0) }
       try checkFile(isOne: typed.count == 1 && list == nil)

@@ -41,11 +41,9 @@
       return path.resolved ?? path
     }
 
-    /// The parser has put other bytes in its place.
-    private static func isGarbled(_ assignment: String) -> Bool {
-      SystemText.lastArguments(Int(CommandLine.argc) - 1).contains {
-        !$0.isUTF8 && [assignment, "--env=" + assignment].contains($0.display)
-      }
+    /// What the parser has seen in the place of words that are no UTF-8.
+    private static var garbled: Set<String> {
+      Set(SystemText.lastArguments(Int(CommandLine.argc) - 1).filter { !$0.isUTF8 }.map(\.display))
     }
 
     private func environment() throws -> [String: SystemText] {
@@ -57,7 +55,8 @@
     /// The variables that were named.
     func named() throws -> [String: SystemText] {
       var result: [String: SystemText] = [:]
-      for assignment in env {
+      let garbled = Self.garbled
+      for assignment in CommandWords.parted(env) {
         let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])
         guard !name.isEmpty else { throw ValidationError("--env '\(assignment)': the name is missing") }
@@ -66,7 +65,7 @@
             "--env '\(name)': a name has no control characters, such as the end of a line; give each variable an --env of its own"
           )
         }
-        guard !Self.isGarbled(assignment) else {
+        guard garbled.isDisjoint(with: [assignment, "--env=" + assignment]) else {
           throw ValidationError("--env \(name): its value is no UTF-8. Export it, and give --env \(name) alone")
         }
         if parts.count == 2 {

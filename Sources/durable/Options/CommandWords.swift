@@ -19,27 +19,35 @@
       return Array(words[..<end])
     }
 
-    /// What the parser is to see of options that are repeated, and of ids: those that follow each other are one word, with
-    /// what no typed word has between them. For thousands of words, it would need minutes, too.
+    /// What the parser is to see of options that are repeated, of ids and of URLs: those that follow each other are one word,
+    /// with what no typed word has between them. For thousands of words, it would need minutes, too.
     static func joining(_ words: [String]) -> [String] {
       guard let verb = words.first else { return words }
       if JobSelection.verbs.contains(verb) { return joiningIDs(words) }
       guard ["add", "get", "send"].contains(verb) else { return words }
       var seen: [String] = []
+      var lastIsURL = false
       var rest = words[...]
       while let word = rest.popFirst() {
-        if ConnectionArguments.waits.contains(word), let value = rest.first, seen.dropLast().last == word,
+        let isURL = verb == "get" && !word.hasPrefix("-") && word.contains("://")
+        if repeated.contains(word), let value = rest.first, seen.dropLast().last == word,
           ![value, seen[seen.count - 1]].contains(where: { $0.hasPrefix("-") })
         {
           seen[seen.count - 1] += "\0" + rest.removeFirst()
+        } else if isURL, lastIsURL {
+          seen[seen.count - 1] += "\0" + word
         } else {
+          lastIsURL = isURL && seen.last?.hasPrefix("-") != true
           seen.append(word)
         }
       }
       return seen
     }
 
-    /// The first number behind an option may be its value.
+    /// The options whose values are joined.
+    private static let repeated: Set = ["--after", "--after-end", "--after-failure", "--tag", "--env"]
+
+    /// The first number behind an option may be its value, as may the first URL.
     private static func joiningIDs(_ words: [String]) -> [String] {
       var seen: [String] = []
       var lastIsID = false

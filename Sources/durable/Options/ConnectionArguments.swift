@@ -33,8 +33,7 @@
       }
     }
 
-    /// The options whose values are joined before they are parsed.
-    static let waits: Set = ["--after", "--after-end", "--after-failure"]
+    var tags: Set<String> { Set(CommandWords.parted(tag)) }
 
     private var all: [String] { CommandWords.parted(after + afterEnd + afterFailure) }
 

@@ -68,7 +68,7 @@
         priority: rank, start: start, maxAttempts: maxAttempts, timeout: limit,
         deadline: try deadline.map { .end(by: try DeadlineArgument.parse($0, "--deadline")) }, key: key,
         unique: try unique.map(Self.uniqueKey),
-        lane: lane.jobLane, tags: Set(connections.tag),
+        lane: lane.jobLane, tags: connections.tags,
         requires: Set(requires.map { JobConstraint(rawValue: $0) }), whenLost: interruptWhenLost ? .interrupts : nil)
     }
 

@@ -10,6 +10,31 @@
 
     init() throws { durable = try Durable() }
 
+    @Test("a store that has lost its first bytes is repaired, and stays as it is", arguments: [false, true])
+    func beginning(hasLog: Bool) async throws {
+      let store = try SQLiteStore(path: durable.store)
+      _ = try await durable.add("--", "true")
+      // The last one that closes it moves the log into the file.
+      if !hasLog { await store.close() }
+      for end in ["", "-wal"] where FileManager.default.fileExists(atPath: durable.store + end) {
+        try FileManager.default.copyItem(atPath: durable.store + end, toPath: durable.folder + "/cut\(end)")
+      }
+      await store.close()
+      #expect(FileManager.default.fileExists(atPath: durable.folder + "/cut-wal") == hasLog)
+      let cut = durable.folder + "/cut"
+      let damaged = try FileHandle(forUpdating: URL(fileURLWithPath: cut))
+      try damaged.write(contentsOf: Data(repeating: 0, count: 16))
+      try damaged.close()
+      let before = FileManager.default.contents(atPath: cut)
+      let repaired = try await durable("repair", durable.folder + "/new", "--store", cut)
+      #expect(repaired.status == .exited(0), "\(repaired.stderr)")
+      #expect(repaired.text.hasPrefix("1 job whole in ") && repaired.stderr.contains("first 16 bytes"), "\(repaired)")
+      #expect(try await durable("show", "1", "--store", durable.folder + "/new").status == .exited(0))
+      #expect(FileManager.default.contents(atPath: cut) == before)
+      let left = try FileManager.default.contentsOfDirectory(atPath: durable.folder)
+      #expect(!left.contains { $0.contains("-beginning") })
+    }
+
     @Test("a store is checked, put right, salvaged and pruned")
     func care() async throws {
       let none = try await durable("check")

@@ -7,7 +7,7 @@ import GRDBSQLite
 /// SQLite takes any `-wal` file of the right name for the database's, and would damage a file that took the place of
 /// another. So each store has a random number as SQLite's `user_version`, in page 1 of its file, and that page is copied
 /// into each new log. Copies of a store have its number, but SQLite gives them another `schema_version`: one more, or 1.
-enum StoreMark {
+package enum StoreMark {
   /// Marks a new store before it has a log.
   static func begin(on connection: OpaquePointer) throws {
     try Statement("BEGIN IMMEDIATE", on: connection).run()
@@ -57,7 +57,7 @@ enum StoreMark {
   }
 
   /// Whether a store has lost its first bytes, by which SQLite knows its files, and what stands behind them is whole.
-  static func hasLostBeginning(_ path: String) -> Bool {
+  package static func hasLostBeginning(_ path: String) -> Bool {
     let head = (try? FileHandle(forReadingAtPath: path)?.read(upToCount: 72)) ?? Data()
     let mark = withUnsafeBytes(of: Schema.applicationID.bigEndian) { Data($0) }
     return !head.starts(with: "SQLite format 3\0".utf8) && head.count == 72 && head.suffix(4) == mark

@@ -60,8 +60,8 @@ extension JobError {
       case SQLITE_NOTADB where StoreMark.hasLostBeginning(path):
         error(
           .damaged,
-          "the store \(path) has lost its first 16 bytes, by which SQLite knows its files. Copy it, and put them back: "
-            + "printf 'SQLite format 3\\0' | dd of=\(path) conv=notrunc; then let `durable check` look at the rest")
+          "the store \(path) has lost its first 16 bytes, by which SQLite knows it. `durable repair` makes a new one; or "
+            + "put them back in a copy: printf 'SQLite format 3\\0' | dd of=\(path) conv=notrunc, then `durable check`")
       case SQLITE_NOTADB:
         error(
           .notAStore, "\(path) is no store: it is not an SQLite database. It was left as it is; choose another path")

@@ -78,7 +78,7 @@
           "there is something at \(folder) already, where the logs or bodies of the new store would be; name another file"
         )
       }
-      let salvage = try await SQLiteStore.repair(from: damaged, to: path)
+      let salvage = try await Self.salvage(damaged, path)
       var refusal: JobError?
       do {
         try BesideStore.copy(from: source, to: target)
@@ -124,6 +124,28 @@
       }
       if !(salvage.damaged.isEmpty && salvage.lost.isEmpty && salvage.cutTables.isEmpty && salvage.opened.isEmpty) {
         throw ExitCode(.storeNotUsable)
+      }
+    }
+
+    /// The damaged file stays as it is: first bytes that it has lost are put back in a copy, which is there meanwhile.
+    private static func salvage(_ damaged: String, _ path: String) async throws -> StoreSalvage {
+      guard StoreMark.hasLostBeginning(damaged) else { return try await SQLiteStore.repair(from: damaged, to: path) }
+      let (source, copy) = (try StorePlace.resolved(damaged), path + "-beginning")
+      do {
+        let files = FileManager.default
+        try files.copyItem(atPath: source, toPath: copy)
+        defer { for end in ["", "-wal", "-shm"] { unlink(copy + end) } }
+        if files.fileExists(atPath: source + "-wal") {
+          try files.copyItem(atPath: source + "-wal", toPath: copy + "-wal")
+        }
+        try FileHandle(forUpdating: URL(fileURLWithPath: copy)).write(contentsOf: Data("SQLite format 3\0".utf8))
+        let salvage = try await SQLiteStore.repair(from: copy, to: path)
+        Talk.line("Its first 16 bytes, by which SQLite knows its files, were lost; the new file has them")
+        return salvage
+      } catch let error as JobError {
+        throw error
+      } catch {
+        throw JobError(.unusableFile, "\(copy), with its first bytes, can't be made: \(error.briefly)", cause: error)
       }
     }
 

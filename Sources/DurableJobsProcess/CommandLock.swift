@@ -113,10 +113,10 @@
       // A supervisor passes on only the first TERM, and may have sent one, since its worker is gone.
       let isSupervised = holder?.askLeader(if: hasSupervisor) ?? false
       if !isSupervised { holder?.send(SIGTERM, holding: path) }
-      let half = ContinuousClock.now + limit / 2
+      let half = SuspendingClock.now + limit / 2
       let haveEnded = await Self.wait(for: limit) {
         if !isSupervised, let holder { strays.ask(afterSession: holder.session.number) }
-        if !isSupervised, ContinuousClock.now >= half { strays.ask() }
+        if !isSupervised, SuspendingClock.now >= half { strays.ask() }
         return strays.living.isEmpty && isKnownToBeFree
       }
       if haveEnded { return true }
@@ -178,14 +178,15 @@
 
     private var isKnownToBeFree: Bool { (try? isFree()) ?? false }
 
-    /// Polls, with growing pauses: these processes are not children of this one, and nothing reports their end. Waits
+    /// Time in which the machine is suspended does not count, as it does for nobody who is to end. Polls, with growing pauses:
+    /// these processes are not children of this one, and nothing reports their end. Waits
     /// even if the task was cancelled: above all then, the end of a command is waited for.
     @discardableResult
     static func wait(for limit: Duration, until condition: () -> Bool) async -> Bool {
-      let end = ContinuousClock.now + limit
+      let end = SuspendingClock.now + limit
       var pauses = LookPauses()
       while !condition() {
-        if ContinuousClock.now >= end { return false }
+        if SuspendingClock.now >= end { return false }
         let pause = pauses.next()
         await withCheckedContinuation { continuation in
           DispatchQueue.global().asyncAfter(deadline: .now() + pause.seconds) { continuation.resume() }

@@ -79,7 +79,7 @@
         }
       }
       Task { [weak self, handler] in  // ended by the end of the process, if not before
-        try? await Task.sleep(for: grace)
+        try? await Task.sleep(for: grace, clock: .suspending)
         repeat {
           await handler?.commandsHaveEnded()
           try? await Task.sleep(for: Self.goodBye)

@@ -86,6 +86,8 @@
       let lock = folder.lock
       let run: CommandRun
       do {
+        // Its own processes would be strangers there, or nobody.
+        guard ProcessEntry.isOfThisSpace else { throw JobExit.suspend(because: Self.foreignTable) }
         // What is stored and runs beside it belongs to another store.
         guard !remains.isStoreReplaced else { throw Refusal("the store was replaced; stop this worker", ESTALE) }
         try folder.create()
@@ -150,10 +152,12 @@
       if case .postponed = result {
         folder.forget(run)
       } else {
-        folder.end(
-          run, isGone ? "\(result)" : "\(result); something of it has left its group, and still lives",
         let left = report?.left ?? 0
         let ended = left == 1 ? "; a process that it left was ended" : "; \(left) processes that it left were ended"
+        folder.end(
+          run,
+          "\(result)\(left > 0 ? ended : "")"
+            + (isGone ? "" : "; something of it has left its group, and still lives"),
           exitCode: result.exitCode)
       }
       // Whoever wants it to run again must not hear that it has ended before it has. A cancelled job stays cancelled.
@@ -187,6 +191,10 @@
         throw held.hold(context.id, because: Self.leftBehind(JobFolder(other, in: store).lock, of: other))
       }
     }
+
+    private static let foreignTable =
+      "it could not be started: /proc is not that of this worker's container or PID namespace, so nobody could tell whether "
+      + "the command lives. Mount it there, as 'unshare --mount-proc' does, and resume the job"
 
     private static func leftBehind(_ lock: CommandLock, of other: JobID? = nil) -> String {
       let whose = other.map { "job \($0)" } ?? "this command"

@@ -25,18 +25,15 @@
       var file: Int32 = -1
       for least: Int32 in [100, 30, 10, 3] where file < 0 { file = fcntl(opened, F_DUPFD, least) }
       guard file >= 0 else { throw Refusal("can't keep \(path) open") }
-      guard Descriptors.lock(file), Self.holder(file)?.lives() != true, var holder else {
-        close(file)
-        return false
-      }
+      var isTaken = false
+      defer { if !isTaken { close(file) } }
+      guard try Descriptors.lock(file, path), Self.holder(file)?.lives() != true, var holder else { return false }
       holder.file = Self.identity(of: file)
       let data = try JSONEncoder().encode(holder)
       guard ftruncate(file, 0) == 0,
         data.withUnsafeBytes({ pwrite(file, $0.baseAddress, $0.count, 0) }) == data.count
-      else {
-        defer { close(file) }
-        throw Refusal("can't write \(path)")
-      }
+      else { throw Refusal("can't write \(path)") }
+      isTaken = true
       return true
     }
 
@@ -45,9 +42,10 @@
     func takeForSupervisor() throws -> Bool {
       let file = open(supervisorPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       guard file >= 0 else { throw Refusal("can't open \(supervisorPath)") }
-      if Descriptors.lock(file) { return true }
-      close(file)
-      return false
+      var isTaken = false
+      defer { if !isTaken { close(file) } }
+      isTaken = try Descriptors.lock(file, supervisorPath)
+      return isTaken
     }
 
     private var supervisorPath: String { path + ".supervisor" }
@@ -56,7 +54,7 @@
       let file = open(supervisorPath, O_RDONLY | O_CLOEXEC)
       guard file >= 0 else { return false }
       defer { close(file) }
-      return flock(file, LOCK_SH | LOCK_NB) != 0
+      return flock(file, LOCK_SH | LOCK_NB) != 0 && [EWOULDBLOCK, EINTR].contains(errno)
     }
 
     /// Whether nothing of the command lives. Throws if that can't be known. With a `supervisor`: nothing besides it.
@@ -72,7 +70,7 @@
       defer { close(file) }
       guard flock(file, LOCK_SH | LOCK_NB) == 0 else {
         if errno == EWOULDBLOCK || errno == EINTR { return false }
-        throw Refusal("can't lock \(path)")
+        throw Refusal(noLock: path)
       }
       guard let holder = Self.holder(file) else { return true }
       guard !holder.lives(besides: supervisor) else { return false }

@@ -29,11 +29,11 @@
     }
 
     /// Takes the lock of a file for this process and those that inherit it. False if another holds it. A process that
-    /// only checks that shares the lock for a moment, and blocks nobody.
-    package static func lock(_ file: Int32) -> Bool {
+    /// only checks that shares the lock for a moment, and blocks nobody. Throws if the file, of this path, can't be locked.
+    package static func lock(_ file: Int32, _ path: String) throws -> Bool {
       for _ in 0..<10_000 {
         if flock(file, LOCK_EX | LOCK_NB) == 0 { return true }
-        guard errno == EWOULDBLOCK || errno == EINTR else { return false }
+        guard errno == EWOULDBLOCK || errno == EINTR else { throw Refusal(noLock: path) }
         // If it can be shared, nobody holds it exclusively.
         guard flock(file, LOCK_SH | LOCK_NB) == 0 else { return false }
         flock(file, LOCK_UN)

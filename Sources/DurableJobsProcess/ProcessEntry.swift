@@ -134,6 +134,8 @@ package struct ProcessEntry: Sendable {
     /// All are shown.
     static func hiddenChildren(of parent: pid_t) -> [pid_t] { [] }
 
+    static var isOfThisSpace: Bool { true }
+
     static func session(_ leader: pid_t) -> [ProcessEntry] {
       all().filter { $0.group == leader || $0.session == leader }
     }

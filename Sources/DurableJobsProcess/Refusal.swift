@@ -12,13 +12,18 @@
       self.code = code
     }
 
+    /// A file can't be locked, by anybody: some network file systems and mounts of containers know no locks.
+    init(noLock path: String, _ code: Int32 = errno) {
+      self.init("can't lock \(path): put its folder on a file system with locks, such as a local disk", code)
+    }
+
     var description: String { SystemError(what, code).description }
 
     /// Whether a code concerns the command or its place, and will recur. All others may pass: a temporary lack of
     /// files, processes, memory or room, or a program that is being written.
     static func lasts(_ code: Int32) -> Bool {
       switch code {
-      case ENOENT, EACCES, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG, E2BIG, ENOEXEC, EINVAL, EPERM: true
+      case ENOENT, EACCES, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG, E2BIG, ENOEXEC, EINVAL, EPERM, EOPNOTSUPP, ENOSYS: true
       default: false
       }
     }

@@ -105,6 +105,16 @@
       #expect(try runs == 2)
     }
 
+    @Test func `where the table of processes is another container's, a command is not begun, and why is told`()
+      async throws
+    {
+      let id = try await durable.add("--", "true")
+      let outcome = try await durable.shell("unshare --pid --fork --kill-child \"$DURABLE\" work --drain")
+      #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+      let shown = try await durable("show", "\(id)").text
+      #expect(shown.contains("suspended") && shown.contains("/proc is not that of this worker"), "\(shown)")
+    }
+
     @Test func `what may be ended is, also where it is not shown`() async throws {
       try await prepare("(trap '' TERM; exec ./other ./slow 600)")
       let nobody = nobody(isHidden: true)

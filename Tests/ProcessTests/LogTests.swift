@@ -100,14 +100,14 @@
       }
       var taken = 0
       while taken < 2000 || looks.withLock({ $0 }) < 2000 {
-        #expect(Descriptors.lock(own))
+        #expect(try Descriptors.lock(own, "own"))
         flock(own, LOCK_UN)
         taken += 1
       }
       isOver.withLock { $0 = true }
       await looked
-      #expect(Descriptors.lock(other))
-      #expect(!Descriptors.lock(own))
+      #expect(try Descriptors.lock(other, "other"))
+      #expect(try !Descriptors.lock(own, "own"))
       for file in [own, other] { close(file) }
     }
 

@@ -390,8 +390,16 @@
       #expect { try CommandLock(path: path).isFree() } throws: { $0.lasts }
     }
 
+    @Test func `a file that can't be locked is told as that, and what helps`() throws {
+      #expect { try Descriptors.lock(-1, "/jobs/1/lock") } throws: {
+        "\($0)".hasPrefix("can't lock /jobs/1/lock: put its folder on a file system with locks, such as a local disk")
+      }
+    }
+
     @Test func `what a command meets again is told from what may pass`() throws {
-      let lasting = [ENOENT, EACCES, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG, E2BIG, ENOEXEC]
+      let lasting = [
+        ENOENT, EACCES, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG, E2BIG, ENOEXEC, EOPNOTSUPP, ENOSYS,
+      ]
       #expect(lasting.allSatisfy { Refusal("", $0).lasts })
       let passing = [EMFILE, ENFILE, ENOMEM, EAGAIN, ENOSPC, EDQUOT, ETXTBSY, EIO, ENOBUFS, EROFS]
       #expect(passing.allSatisfy { !Refusal("", $0).lasts })

@@ -108,7 +108,7 @@
       // The lock goes with the process, however that ends.
       let lock = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       guard lock >= 0 else { throw noted(errno) }
-      guard Descriptors.lock(lock) else {
+      guard try Descriptors.lock(lock, file) else {
         throw JobError(.alreadyRunning, "another worker is at work in the background already")
       }
       let name = if case .server(let place) = place { " \(place.shown)" } else { "" }

@@ -65,7 +65,8 @@
 
     /// A process that can't be examined is assumed to be it: waiting in vain is better than a twin.
     var lives: Bool {
-      guard ProcessEntry.isSomeone(number) else { return false }
+      // A damaged lock may say any number.
+      guard number > 1, ProcessEntry.isSomeone(number) else { return false }
       guard let start, let entry = ProcessEntry(number) else { return ProcessEntry.isSomeone(number) }
       return entry.start == start && !entry.hasEnded
     }

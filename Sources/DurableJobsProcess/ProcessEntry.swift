@@ -15,10 +15,13 @@ package struct ProcessEntry: Sendable {
   static func isSomeone(_ number: pid_t) -> Bool { kill(number, 0) == 0 || errno == EPERM }
 
   /// Sends a signal to a process, or to a group if the number is negative. What somebody has stopped would hear of TERM only
-  /// when it goes on, so it goes on.
-  static func send(_ signal: Int32, to number: pid_t) {
-    kill(number, signal)
+  /// when it goes on, so it goes on. Never to what 0, 1 and -1 mean to the system: this process's own group, the first process
+  /// and all of them. Returns whether it was sent.
+  @discardableResult
+  static func send(_ signal: Int32, to number: pid_t) -> Bool {
+    guard number > 1 || number < -1, kill(number, signal) == 0 else { return false }
     if signal == SIGTERM { kill(number, SIGCONT) }
+    return true
   }
 
   /// Sends a signal to all of a session except its leader and members of the group `told`. They may start others
@@ -131,10 +134,10 @@ package struct ProcessEntry: Sendable {
 
     static func all() -> [ProcessEntry] { ask(KERN_PROC_ALL, 0) }
 
+    static var isOfThisSpace: Bool { true }
+
     /// All are shown.
     static func hiddenChildren(of parent: pid_t) -> [pid_t] { [] }
-
-    static var isOfThisSpace: Bool { true }
 
     static func session(_ leader: pid_t) -> [ProcessEntry] {
       all().filter { $0.group == leader || $0.session == leader }

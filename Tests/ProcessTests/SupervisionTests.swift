@@ -396,6 +396,13 @@
       }
     }
 
+    @Test(arguments: [0, 1, -1] as [pid_t])
+    func `no signal goes to this group, the first process or all, whatever a damaged lock names`(number: pid_t) {
+      // Of a signal that does nothing, the system tells whether it would have been sent.
+      #expect(!ProcessEntry.send(0, to: number))
+      for start in [nil, 0, 1] as [UInt64?] { #expect(!Stray(number: number, start: start).lives) }
+    }
+
     @Test func `what a command meets again is told from what may pass`() throws {
       let lasting = [
         ENOENT, EACCES, ENOTDIR, EISDIR, ELOOP, ENAMETOOLONG, E2BIG, ENOEXEC, EOPNOTSUPP, ENOSYS,

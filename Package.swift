@@ -147,7 +147,7 @@ let package = Package(
     .target(
       name: "Console",
       dependencies: [
-        "DurableJobs", "DurableJobsProcess",
+        "DurableJobs", "DurableJobsProcess", "DurableJobsSystem",
         .product(
           name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Shell"])),
       ]),

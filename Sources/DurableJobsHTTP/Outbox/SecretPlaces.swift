@@ -1,28 +1,14 @@
 #if HTTP
+  import DurableJobsSystem
   import Foundation
 
   /// Which headers and fields of a query are secret, by their names.
   enum SecretPlaces {
     static func isSecret(header name: String) -> Bool {
-      let name = name.lowercased()
-      return name != "idempotency-key" && speaks(name, others: [])
+      name.lowercased() != "idempotency-key" && SecretName.isOne(Array(name.utf8))
     }
 
-    static func isSecret(field name: String) -> Bool { speaks(name.lowercased(), others: wordsOfQuery) }
-
-    private static func speaks(_ name: String, others: Set<Substring>) -> Bool {
-      speaking.contains { name.contains($0) }
-        || name.split { !$0.isLetter && !$0.isNumber }.contains { words.contains($0) || others.contains($0) }
-    }
-
-    private static let speaking = [
-      "authoriz", "cookie", "credential", "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey",
-      "accesskey", "signature",
-    ]
-    private static let words: Set<Substring> = ["auth", "bearer", "key", "pass", "pwd"]
-    private static let wordsOfQuery: Set<Substring> = [
-      "code", "hmac", "jwt", "otp", "session", "sid", "sig", "sign", "ticket",
-    ]
+    static func isSecret(field name: String) -> Bool { SecretName.isOne(Array(name.utf8), inQuery: true) }
   }
 
   extension URL {

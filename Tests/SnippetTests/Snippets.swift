@@ -304,8 +304,8 @@ func snippet28() async throws {
 
 // README.md, block 30
 func snippet29() async throws {
-  for row in try await queue.jobs(of: UploadPhoto.self, where: .state(.succeeded), order: .newestFirst, limit: 20) {
-    print(row.id, row.state, row.payload.file, row.output?.name ?? "")
+  for row in try await queue.jobs(of: UploadPhoto.self, detail: .failures, order: .newestFirst, limit: 20) {
+    print(row.id, row.state, row.payload.file, row.output?.name ?? row.failures.last?.message ?? "")
   }
   let job = try await queue.job(id)
   print(try job.payload(as: UploadPhoto.self).file, try job.output(as: UploadPhoto.self).name)
@@ -1257,8 +1257,8 @@ func snippet102() async throws {
 
 // docs/watching.md, block 1
 func snippet103() async throws {
-  for try await jobs in queue.snapshots(where: .state(.failed), order: .newestFirst, limit: 20) {
-    print(jobs.map(\.id))
+  for try await jobs in queue.snapshots(where: .state(.failed), detail: .failures, order: .newestFirst, limit: 20) {
+    for job in jobs { print(job.id, job.failures.last?.message ?? "") }
   }
 }
 

@@ -25,14 +25,15 @@ extension JobQueue {
     try await store.jobs(JobQuery(.queue(name) && filter, detail: detail, order: order, after: after, limit: limit))
   }
 
-  /// A page of jobs of one kind, with payloads and outputs. For the next page, pass the last id of this one as `after`.
-  /// Jobs whose payload does not decode are left out; a worker that claims one suspends it with the reason.
+  /// A page of jobs of one kind, with payloads and outputs, and the `detail` that is named besides, as `.failures`. For
+  /// the next page, pass the last id of this one as `after`. Jobs whose payload does not decode are left out; a worker
+  /// that claims one suspends it with the reason.
   public func jobs<P: JobPayload>(
-    of type: P.Type, where filter: JobFilter = .all, order: JobQuery.Order = .oldestFirst, after: JobID? = nil,
-    limit: Int = 100
+    of type: P.Type, where filter: JobFilter = .all, detail: JobQuery.Detail = [],
+    order: JobQuery.Order = .oldestFirst, after: JobID? = nil, limit: Int = 100
   ) async throws -> [TypedJobSnapshot<P>] {
     try await jobs(
-      where: .kind(type) && filter, detail: [.payload, .output], order: order, after: after, limit: limit
+      where: .kind(type) && filter, detail: detail.union([.payload, .output]), order: order, after: after, limit: limit
     ).typed()
   }
 

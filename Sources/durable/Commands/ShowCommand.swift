@@ -77,7 +77,10 @@
         facts.append(("requires", job.requires.sorted().map(\.rawValue).joined(separator: ", ")))
       }
       if !job.edges.isEmpty { facts.append(("after", job.edges.map(\.forPeople).joined(separator: ", "))) }
-      if !job.steps.isEmpty { facts.append(("steps", job.steps.joined(separator: ", "))) }
+      if !job.steps.isEmpty {
+        let steps = job.steps.sorted { $0.compare($1, options: .numeric) == .orderedAscending }
+        facts.append(("steps", steps.joined(separator: ", ")))
+      }
       if !job.tags.isEmpty { facts.append(("tags", job.tags.sorted().joined(separator: ", "))) }
       if job.priority != .normal { facts.append(("priority", "\(job.priority.rawValue)")) }
       if let timeout = job.timeout { facts.append(("timeout", timeout.forPeople)) }
@@ -115,7 +118,8 @@
       if let runAt = job.runAt { facts.append(("due", runAt.forPeople)) }
       if let startedAt = job.startedAt { facts.append(("started", startedAt.forPeople)) }
       if let finishedAt = job.finishedAt { facts.append(("ended", finishedAt.forPeople)) }
-      if let progress = job.progress {
+      // One that has succeeded shows what came of it.
+      if let progress = job.progress, job.state != .succeeded {
         facts.append(("progress", "\(Int(progress.fraction * 100)) %\(progress.message.map { ", \($0)" } ?? "")"))
       }
       if let file = DownloadedFile(job) {

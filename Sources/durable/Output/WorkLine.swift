@@ -31,7 +31,8 @@
       let tail = detail.isEmpty ? "" : "  " + detail.withoutPasswords.withLocalDeadline.withVisibleControls
       var text = title + tail
       if let width = screen.width {
-        let room = max(width - head.columns - 8, 20)
+        // The last column stays free, as that of all lines beside bars.
+        let room = max(width - 1 - head.columns - 8, 20)
         let forTail = min(tail.columns, max(room * 2 / 3, room - title.columns))
         text = title.shortened(to: room - forTail) + tail.cut(to: forTail)
       }

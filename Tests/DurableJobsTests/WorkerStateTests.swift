@@ -295,6 +295,20 @@ import Testing
     #expect(state.turnFailed(results, wantedClaim: false, isPassing: true, .milliseconds(2950)) == .giveUp)
   }
 
+  @Test func `A stop on a full store needs no more time than its grace, whatever back-off began during that`() {
+    let (state, results) = refused(goal: .none, at: .seconds(1))
+    state.stop(graceEnd: .seconds(3))
+    for time in [1100, 1300, 1700, 2500].map({ Duration.milliseconds($0) }) {
+      #expect(state.next(time) == .turn(results, claim: nil))
+      #expect(state.turnFailed(results, wantedClaim: false, isPassing: true, time) == .again)
+    }
+    #expect(state.next(.milliseconds(2500)) == .renew, "what it holds, after the claim that was not answered")
+    state.renewed([:])
+    #expect(state.next(.milliseconds(2500)) == .wait(until: .seconds(3)))
+    #expect(state.next(.seconds(3)) == .turn(results, claim: nil))
+    #expect(state.turnFailed(results, wantedClaim: false, isPassing: true, .seconds(3)) == .giveUp)
+  }
+
   @Test func `a goal waits for a store that is away as long as a lease, and without one for ever`() {
     let (drain, results) = refused(goal: .idle, at: .seconds(1))
     let end = Duration.seconds(1) + Defaults.lease

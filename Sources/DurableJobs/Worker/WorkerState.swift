@@ -274,6 +274,8 @@ struct WorkerState: Sendable {
       failures += 1
       notBefore = now + .seconds(5)
     }
+    // The last try of a stop is when its grace is over, and no back-off later.
+    if let graceEnd, now < graceEnd { notBefore = min(notBefore, graceEnd) }
     if wantedClaim { listDue = notBefore }
     return .again
   }

@@ -150,11 +150,12 @@ public struct JobCourse: Hashable, Codable, Sendable {
     return nil
   }
 
-  /// It begins no sooner than `time`, whatever time it waits for itself.
+  /// It begins no sooner than `time`, whatever time it waits for itself. If that is a date, it stays one: a clock that
+  /// is set back would otherwise have the job begin before it.
   package mutating func hold(until time: Date, now: Date) {
     guard state == .ready || state == .scheduled, runAt ?? .distantPast < time else { return }
-    if runAt ?? now <= now { isPaced = true }
-    (state, runAt, isDated) = (.scheduled, time, false)
+    if runAt ?? now <= now { (isPaced, isDated) = (true, false) }
+    (state, runAt) = (.scheduled, time)
   }
 
   // MARK: Other jobs

@@ -201,6 +201,20 @@ extension StoreConformance {
       let new = try await trial.add(JobTerms(lane: "a"))
       try same(try await trial.job(new).runAt, trial.after(.seconds(40)), "when a new one begins")
     },
+    Case("A job of a lane with a rate begins no sooner than the date that it was given, though the clock is set back") {
+      subject in
+      let trial = try await Trial(subject)
+      try await trial.pace(JobRate(1, per: .seconds(60)))
+      let first = try await trial.add(JobTerms(lane: "a"))
+      let date = trial.after(.seconds(10))
+      let dated = try await trial.add(JobTerms(start: .at(date), lane: "a"))
+      try await trial.end(try await trial.start(first), .succeeded(output: nil), as: .succeeded)
+      try same(try await trial.job(dated).runAt, trial.after(.seconds(60)), "when its lane has it begin")
+      trial.clock.stepWallClock(by: .seconds(-3600))
+      _ = try await trial.recover()
+      let start = try present(try await trial.job(dated).runAt, "its start")
+      try holds(start >= date, "it begins at \(start), and was not to begin before \(date)")
+    },
     Case("A job that the rate of its lane keeps says which, and when it may begin") { subject in
       let trial = try await Trial(subject)
       let rate = JobRate(1, per: .seconds(60))

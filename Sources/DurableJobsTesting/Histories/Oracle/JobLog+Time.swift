@@ -36,8 +36,8 @@ extension JobLog {
     fileprivate func ahead(of date: Date) -> Due { self.date.map { $0 > date } ?? false ? self : .now }
   }
 
-  /// What its last turn promised, moved with a clock that was set back meanwhile: what is left of a wait is left, and a date
-  /// stays.
+  /// What its last turn promised, moved with a clock that was set back meanwhile: what is left of a wait is left, and a
+  /// date stays.
   var due: Due {
     if let derived { return derived.due }
     var due = promise
@@ -45,7 +45,7 @@ extension JobLog {
     var isMoved: Bool { standing == .ready && (!isDated || wrong == .dateMoves) && wrong != .waitKeepsDate }
     for entry in entries[turn...] {
       switch entry.event {
-      case .paced(let date, _): (due, isDated) = (due.later(than: date), false)
+      case .paced(let date, let isAll): (due, isDated) = (due.later(than: date), isDated && !isAll)
       case .drew(let date): due = date.map { .at($0) } ?? .now
       case .clockSetBack(let step) where isMoved:
         if case .within(let range) = due {
@@ -60,8 +60,8 @@ extension JobLog {
     return due
   }
 
-  /// It waits for a date that somebody named, and not for its lane.
-  private var isDated: Bool { isDatedByTurn && !entries[turn...].contains { $0.event.isPace } }
+  /// It waits for a date that somebody named, and not for its lane alone.
+  private var isDated: Bool { isDatedByTurn && !isPacedSinceTurn }
 
   private var isDatedByTurn: Bool {
     let time: JobTime
@@ -98,11 +98,14 @@ extension JobLog {
 
   /// What it waits for is its lane's rate, and no time of its own.
   var isPaced: Bool {
-    let isHere = entries[turn...].contains { if case .paced(_, true) = $0.event { true } else { false } }
     switch entries[turn].event {
-    case .held, .released, .skipped, .reopened: return isHere || before(turn).isPaced
-    default: return isHere
+    case .held, .released, .skipped, .reopened: return isPacedSinceTurn || before(turn).isPaced
+    default: return isPacedSinceTurn
     }
+  }
+
+  private var isPacedSinceTurn: Bool {
+    entries[turn...].contains { if case .paced(_, isAll: true) = $0.event { true } else { false } }
   }
 
   private var promise: Due {
@@ -133,10 +136,6 @@ extension JobLog {
     let at = entries[turn].at
     return .within(at.later(by: Int64(longest / 2))...at.later(by: Int64(longest)))
   }
-}
-
-extension JobLog.Event {
-  fileprivate var isPace: Bool { if case .paced = self { true } else { false } }
 }
 
 extension JobTime {

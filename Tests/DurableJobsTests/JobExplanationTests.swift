@@ -122,7 +122,8 @@ import Testing
       (.ended(.succeeded, reason: nil), "It has ended"),
       (.ended(.failed, reason: "refused"), "It has ended: refused; Retry it to run it again"),
       (.ended(.cancelled, reason: "by hand"), "It has ended: by hand; Retry it to run it again"),
-      (.ended(.skipped, reason: nil), "It has ended; Retry the job that it needs"),
+      (.ended(.skipped, reason: "b failed", retry: other), "It has ended: b failed; Retry job 5"),
+      (.ended(.skipped, reason: "b failed"), "It has ended: b failed"),
     ]
     for (reason, sentence) in expected { #expect(words(reason) == sentence) }
     #expect(Set(expected.map { Name($0.0) }) == Set(Name.allCases))

@@ -26,4 +26,7 @@ public enum JobState: String, Codable, Sendable, CaseIterable {
     case .ready, .scheduled, .blocked, .running, .suspended: false
     }
   }
+
+  /// Whether a retry runs the job again, and with it what was skipped because of it.
+  package var isRetriable: Bool { self == .failed || self == .cancelled }
 }

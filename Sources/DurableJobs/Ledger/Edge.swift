@@ -61,9 +61,4 @@ struct BrokenNeed: Equatable {
     job = parent
     reason = "job \(parent) was removed"
   }
-
-  /// Whether what has this reason may run after a retry: of a job that failed or was cancelled.
-  static func mayPass(_ reason: String?) -> Bool {
-    reason.map { $0.hasSuffix("failed") || $0.hasSuffix("cancelled") } ?? true
-  }
 }

@@ -56,8 +56,8 @@ extension JobExplanation.Reason: CustomStringConvertible {
         worker.map { "in process \($0.process)\($0.standing.words)" } ?? "in a process of which nothing is known",
         asked.map { "and was asked to stop: \($0.rawValue)" } ?? "",
       ].filter { !$0.isEmpty }.joined(separator: " ")
-    case .ended(.succeeded, _): "It has ended"
-    case .ended(_, let reason): "It has ended" + (reason.map { ": \($0)" } ?? "")
+    case .ended(.succeeded, _, _): "It has ended"
+    case .ended(_, let reason, _): "It has ended" + (reason.map { ": \($0)" } ?? "")
     }
   }
 
@@ -79,8 +79,8 @@ extension JobExplanation.Reason: CustomStringConvertible {
     case .kindUnknown: "Register that kind with a worker"
     case .constraint(let name, .setByHand): "Set '\(name)' to yes, or leave it to the workers again"
     case .constraint(let name, .unprovided): "Provide '\(name)' with a worker, or set it by hand"
-    case .ended(.failed, _), .ended(.cancelled, _): "Retry it to run it again"
-    case .ended(.skipped, let reason) where BrokenNeed.mayPass(reason): "Retry the job that it needs"
+    case .ended(let state, _, _) where state.isRetriable: "Retry it to run it again"
+    case .ended(_, _, let cause?): "Retry job \(cause)"
     case .running(let worker?, _, _) where worker.standing == .dead: "A worker that starts gives it back"
     default: nil
     }

@@ -41,7 +41,8 @@ public struct JobExplanation: Hashable, Sendable {
     case slotsTaken(running: Int, workers: Int)
     /// The job is running. `by` is nil if nothing is known about the worker any more.
     case running(by: StoredWorker?, since: Date?, stopAsked: StopReason?)
-    case ended(JobState, reason: String?)
+    /// `retry`: the job whose retry opens one that was skipped again, if it can be retried.
+    case ended(JobState, reason: String?, retry: JobID? = nil)
   }
 
   public enum Lack: String, Hashable, Sendable, Codable {
@@ -61,13 +62,14 @@ public struct JobExplanation: Hashable, Sendable {
   public let deadline: JobDeadline?
 
   /// `job` must be read with ``JobQuery/Detail/waits`` and failures. `more` is what workers with free slots can serve
-  /// that the store may not know yet. For `circle` see ``JobStore/circle(around:)``.
-  public init(_ job: JobSnapshot, and more: [WorkerReach] = [], circle: [JobID] = []) {
+  /// that the store may not know yet. For `circle` see ``JobStore/circle(around:)``. `causeState`: of its cause.
+  public init(_ job: JobSnapshot, and more: [WorkerReach] = [], circle: [JobID] = [], causeState: JobState? = nil) {
     (id, state, deadline) = (job.id, job.state, job.openDeadline)
     let waits = job.waits ?? JobWaits(now: .distantPast)
     switch job.state {
     case .succeeded, .failed, .cancelled, .skipped:
-      reasons = [.ended(state, reason: state == .succeeded ? nil : job.failure.message)]
+      let retry = state == .skipped && causeState?.isRetriable == true ? job.cause : nil
+      reasons = [.ended(state, reason: state == .succeeded ? nil : job.failure.message, retry: retry)]
     case .running:
       let worker = waits.workers.first { $0.jobs.contains(job.id) }
       let isLost = worker?.standing != .alive && more.isEmpty && !waits.workers.contains { $0.standing == .alive }
@@ -104,7 +106,8 @@ extension JobStore {
     if let head = job.waits?.laneHead, head.state == .failed, let key = job.uniqueKey {
       job.waits?.laneHead?.hasUniqueKey = try await jobs(JobQuery(.id(head.job), limit: 1)).first?.uniqueKey == key
     }
-    return JobExplanation(job, and: more, circle: try await circle(around: job))
+    let cause = if let cause = job.cause { try await jobs(JobQuery(.id(cause), limit: 1)).first } else { JobSnapshot?.none }
+    return JobExplanation(job, and: more, circle: try await circle(around: job), causeState: cause?.state)
   }
 
   /// Jobs of which each waits for the next, and the last for the first, where `job`, read with its waits, is one of them

@@ -200,9 +200,11 @@ public struct JobCourse: Hashable, Codable, Sendable {
   /// no error. ``JobChange/remove`` changes nothing here: it only checks whether the store may delete the job.
   ///
   /// A job that has ended has released its unique key, and takes it again when it is retried. `keyOwner` is the
-  /// unfinished job that has the key by then, and is only evaluated in that case.
+  /// unfinished job that has the key by then, and is only evaluated in that case. `causeState`: of its ``cause``, if
+  /// that exists.
   public mutating func apply(
-    _ change: JobChange, now: Date, random: Double = 0, keyOwner: @autoclosure () throws -> JobID? = nil
+    _ change: JobChange, now: Date, random: Double = 0, keyOwner: @autoclosure () throws -> JobID? = nil,
+    causeState: JobState? = nil
   ) throws {
     switch (change, state) {
     case (.retry, .failed), (.retry, .cancelled):
@@ -221,7 +223,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
     case (.retry, .skipped):
       throw refusal(
         "was skipped: \(reason ?? "a job that it needs ended otherwise")"
-          + (BrokenNeed.mayPass(reason) ? "; retry \(cause.map { "job \($0)" } ?? "that")" : ""))
+          + (cause.flatMap { causeState?.isRetriable == true ? "; retry job \($0)" : nil } ?? ""))
     case (.retry, _): throw refusal("is \(state); only a failed, cancelled, suspended or scheduled job can be retried")
     case (.remove, _): break
 

@@ -75,6 +75,10 @@ extension StoreConformance {
       let refusal = try present(try await trial.report(.retry, child).refused.first, "a refusal").message
       try holds(refusal.contains("retry job \(root)"), "'\(refusal)' names job \(root)")
       try same(try await trial.states([second]), [.ready], "one that needs any end")
+      try await trial.end(try await trial.start(second), .succeeded(output: nil), as: .succeeded)
+      try await trial.change(.remove, root)
+      let other = try present(try await trial.report(.retry, child).refused.first, "a refusal").message
+      try holds(!other.contains("retry"), "'\(other)' names no retry, as there is no job that could have one")
     },
     Case("C21 Jobs of one insertion wait for those before them, and for none after or unknown: then nothing is stored")
     {

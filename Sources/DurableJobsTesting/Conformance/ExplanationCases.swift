@@ -196,9 +196,12 @@ extension StoreConformance {
       try await trial.change(.cancel(reason: "late"), cancelled)
       try same(try await trial.reasons(job.token.job), [.ended(.failed, reason: "no")], "of one that failed")
       try same(try await trial.reasons(cancelled), [.ended(.cancelled, reason: "cancelled: late")], "of one cancelled")
-      guard case .ended(.skipped, _?) = try await trial.reasons(skipped).first else {
-        throw Difference("a skipped job does not say why")
-      }
+      let words = "skipped: job \(job.token.job) (k) failed"
+      try same(
+        try await trial.explain(skipped), [.ended(.skipped, reason: words, retry: job.token.job)], "of one skipped")
+      try await trial.change(.remove, job.token.job)
+      try same(
+        try await trial.explain(skipped), [.ended(.skipped, reason: words)], "of one whose cause can't be retried")
     },
     Case("Nothing keeps a job that a worker can take") { subject in
       let trial = try await Trial(subject)

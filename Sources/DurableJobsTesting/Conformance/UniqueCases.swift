@@ -341,6 +341,24 @@ extension StoreConformance {
         try same(try await trial.states(line), [.failed, .skipped], "the line after a retry that was refused")
       }
     },
+    Case("One that waits for another of its unique key only by way of a third never runs beside it") { subject in
+      let trial = try await Trial(subject)
+      let first = try await trial.insert("u").id
+      try await trial.end(try await trial.start(first), .failed(message: "f"), as: .failed)
+      let third = try await trial.add(after: [.job(first)])
+      var job = NewJob.unique("u")
+      job.edges = [.job(third)]
+      let last = try await trial.insert([job])[0].id
+      try same(try await trial.states([third, last]), [.skipped, .skipped], "those after one that failed")
+      try await trial.change(.retry, first)
+      try same(try await trial.states([first, third, last]), [.ready, .blocked, .skipped], "the line after a retry")
+      let running = try await trial.start(first)
+      try await trial.change(.complete(output: nil), third)
+      try same(try await trial.report(.retry, last).refused.count, 1, "refusals while the first runs")
+      try await trial.end(running, .succeeded(output: nil), as: .succeeded)
+      try await trial.change(.retry, last)
+      try same(try await trial.states([last]), [.ready], "the last once the first has ended")
+    },
     Case("Of one call, those that append make a chain, and two can't replace each other") { subject in
       let trial = try await Trial(subject)
       let append = NewJob.unique("u", policy: .append)

@@ -93,7 +93,7 @@
         )
       case .slotsTaken(let count, _): (self.reason, running) = ("slotsTaken", count)
       case .running(let worker, _, _): (self.reason, process) = ("running", worker?.process)
-      case .ended(let state, let words): (self.reason, self.state, message) = ("ended", state.rawValue, words)
+      case .ended(let state, let words, _): (self.reason, self.state, message) = ("ended", state.rawValue, words)
       @unknown default: self.reason = "other"
       }
       message = message?.withoutPasswords

@@ -77,7 +77,7 @@
       case .running(let worker?, _, _) where worker.standing != .alive: "runs, and its worker \(worker.standing.words)"
       case .running(_, let since, let asked):
         "runs" + (since.map { " since \($0.forPeople)" } ?? "") + (asked.map { ", being \($0.rawValue)" } ?? "")
-      case .ended(let state, let reason):
+      case .ended(let state, let reason, _):
         "has ended: \(state.rawValue)"
           + (reason.map {
             ": \($0.withoutPasswords.withLocalDeadline.replacing("\(state.rawValue): ", with: "", maxReplacements: 1))"
@@ -108,7 +108,8 @@
         "'\(store.command("constraint set \(name.quoted) yes"))' says that it holds, and 'clear' leaves it to the workers"
       case .constraint(let name, .unprovided):
         "'\(store.command("constraint set \(name.quoted) yes"))' says that it holds"
-      case .ended(.failed, _), .ended(.cancelled, _): "'\(store.command("retry \(id)"))' runs it again"
+      case .ended(.failed, _, _), .ended(.cancelled, _, _): "'\(store.command("retry \(id)"))' runs it again"
+      case .ended(_, _, let cause?): "'\(store.command("retry \(cause)"))' opens it again"
       default: nil
       }
     }

@@ -38,7 +38,9 @@ extension Book {
     switch change {
     case .retry:
       let ended = rows.filter(\.course.state.isFinished)
-      return Needs(parentsOf: ended.filter(\.hasParents).map(\.id), keys: ended.compactMap(\.unique?.key))
+      return Needs(
+        jobs: ended.compactMap(\.course.cause), parentsOf: ended.filter(\.hasParents).map(\.id),
+        keys: ended.compactMap(\.unique?.key))
     case .remove: return Needs(childrenOf: rows.filter(\.hasChildren).map(\.id))
     default: return Needs()
     }
@@ -58,7 +60,9 @@ extension Book {
     if change == .retry, course.state == .skipped, brokenEdge(of: id) == nil, keyOwner(besides: row) == nil {
       course.reopen(now: now)
     } else {
-      try course.apply(change, now: now, random: .random(in: 0...1), keyOwner: keyOwner(besides: row))
+      try course.apply(
+        change, now: now, random: .random(in: 0...1), keyOwner: keyOwner(besides: row),
+        causeState: course.cause.flatMap { self[$0]?.course.state })
     }
     if change == .remove {
       if let child = needer(of: id, except: going) {

@@ -220,7 +220,9 @@
       let server = try TestServer.shared.get()
       let (schema, clock) = (TestServer.schema(), ManualClock())
       let (one, other) = (try await server.store(schema, clock: clock), try await server.store(schema, clock: clock))
-      other.engine.notices.begin(post: { _ in }, send: { _ in }, isBack: {}, meet: { _ in })
+      let lostNotices = Lock(0)
+      other.engine.notices.begin(
+        post: { _ in }, send: { _ in lostNotices.withLock { $0 += 1 } }, isBack: {}, meet: { _ in })
       let heard = Heard(one)
       #expect(await heard.first { $0 == .all } != nil)
       let worker = JobWorker(JobQueue(store: one))
@@ -229,13 +231,17 @@
       func state(_ id: JobID) async throws -> JobState? { try await other.jobs(JobQuery(.id(id))).first?.state }
       let first = try await one.insert(JobInsertion([.plain()])).ids[0]
       try await until { try await state(first) == .succeeded }
-      let lost = try await other.insert(JobInsertion([.plain()])).ids[0]
-      for _ in 0..<20 {
-        try await Task.sleep(for: .milliseconds(10))
-        #expect(try await state(lost) == .ready)
+      let told = Lock<[ForeignChange]>([])
+      let subscription = one.signals.listen { signal in
+        if case .changedElsewhere(let change) = signal { told.withLock { $0.append(change) } }
       }
+      let lost = try await other.insert(JobInsertion([.plain()])).ids[0]
+      await until { lostNotices.value > 0 }
+      #expect(try await state(lost) == .ready)
       clock.advance(by: Defaults.sweepInterval)
       try await until { try await state(lost) == .succeeded }
+      #expect(told.value.isEmpty, "nobody told its worker")
+      withExtendedLifetime(subscription) {}
       await worker.stop()
       await one.close()
       await other.close()

@@ -80,6 +80,43 @@
       withExtendedLifetime(subscription) {}
     }
 
+    enum Failing: CaseIterable { case theLookForNeighbours, theRecovery }
+
+    @Test(
+      "Who listens, and has no worker, has it come back also where its first look failed", arguments: Failing.allCases)
+    func failing(what: Failing) async throws {
+      let (told, continuation) = AsyncStream.makeStream(of: Void.self)
+      var subscription: StoreSignals.Subscription?
+      func listen() async {
+        subscription = store.signals.listen { if case .changedElsewhere(.all) = $0 { continuation.yield() } }
+        for await _ in told { break }
+      }
+      if what == .theRecovery { await listen() }
+      let process = try await worker()
+      // It asks for nothing from here on.
+      process.send(SIGSTOP)
+      try sql("UPDATE worker SET lease_until=lease_until+3600000 WHERE lease_until>0")
+      try sql("ALTER TABLE worker RENAME TO away")
+      if what == .theLookForNeighbours { await listen() }
+      if what == .theRecovery {
+        process.send(SIGKILL)
+        await process.ended()
+      }
+      try await until { try log().contains("\"\(schema).worker\" does not exist") }
+      try sql("ALTER TABLE away RENAME TO worker")
+      if what == .theLookForNeighbours {
+        process.send(SIGKILL)
+        await process.ended()
+      }
+      try await until { try await !runs() }
+      withExtendedLifetime(subscription) {}
+    }
+
+    /// What the server has said.
+    private func log() throws -> String {
+      String(decoding: try Data(contentsOf: URL(filePath: server.folder + "/log")), as: UTF8.self)
+    }
+
     @Test("Whoever watches is told of each death once, however many die at once and however many watch")
     func many() async throws {
       let own = try #require(WorkerProcess.current)

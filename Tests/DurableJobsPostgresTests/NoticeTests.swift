@@ -80,7 +80,7 @@
 
     @Test("Commits that follow each other closely are few notices, and the last of them is told")
     func debounced() async throws {
-      let notices = Notices(server: try ServerName(try TestServer.shared.get().string()), schema: "s", session: "one")
+      let notices = Notices(server: try ServerName(try TestServer.shared.get().string()), channel: "s", session: "one")
       let sent = Lock<[String]>([])
       let (changes, continuation) = AsyncStream.makeStream(of: String.self)
       notices.begin(
@@ -261,6 +261,26 @@
       let terms = JobTerms(deadline: .end(by: .after(.seconds(3600))))
       _ = try await other.insert(JobInsertion([.plain(terms: terms)]))
       #expect(await heard.first { $0.contains(.deadlines) } != nil)
+      await one.close()
+      await other.close()
+    }
+
+    @Test("In which process a worker is, is told by the commit that stores its row, and needs no call after that")
+    func introduced() async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      let (one, other) = (try await server.store(schema), try await server.store(schema))
+      let (listens, met) = (Gate(), Gate())
+      one.engine.notices.begin(
+        post: { _ in }, send: { _ in }, isBack: { listens.open() },
+        meet: { if $0 == WorkerProcess.current { met.open() } })
+      other.engine.notices.begin(post: { _ in }, send: { _ in }, isBack: {}, meet: { _ in })
+      let subscription = one.signals.listen { _ in }
+      await listens.pass()
+      _ = try await other.insert(JobInsertion([.plain()]))
+      #expect(try await other.claim(.of(1)).jobs.count == 1)
+      await met.pass()
+      withExtendedLifetime(subscription) {}
       await one.close()
       await other.close()
     }

@@ -22,7 +22,7 @@ extension JobClock {
   }
 
   /// Waits for this long, or until the task is cancelled.
-  func wait(for duration: Duration) async {
+  package func wait(for duration: Duration) async {
     let gate = Gate()
     let timer = schedule(after: duration) { gate.open() }
     await gate.pass()

@@ -47,14 +47,15 @@
       let seed = Schema.lockSeed(schema)
       let found = try Opening.open(server, seed: seed, configuration: configuration, clock: serverClock)
       context = StoreContext(
-        policy: configuration.policy, session: UUID().uuidString, process: .current, workers: OwnWorkers(),
-        lockSeed: seed, isPooled: configuration.isPooled, statementLimit: configuration.callLimit, table: found.table)
+        policy: configuration.policy, session: UUID().uuidString, channel: Notices.channel(of: schema),
+        process: .current, workers: OwnWorkers(), lockSeed: seed, isPooled: configuration.isPooled,
+        statementLimit: configuration.callLimit, table: found.table)
       epoch = Lock(found.epoch)
       versionBefore = found.before
       path = configuration.folder.map { "\($0)/postgres-\(found.identity)" }
       time = StoreTime(clock: clock, latest: found.latest)
       pool = Pool(size: configuration.connections)
-      notices = Notices(server: server, schema: schema, session: context.session)
+      notices = Notices(server: server, channel: context.channel, session: context.session)
       deathWatch = DeathWatch(own: context.process)
       // From here on the engine is fully initialized, and may be referred to.
       deathWatch.begin { [weak self] in self?.recoverAfterDeath() }
@@ -155,7 +156,6 @@
       let here = transaction.isHeard ? news.here : news.here.union(news.elsewhere)
       if !here.isEmpty { signals.post(.changedElsewhere(here)) }
       notices.tellOthers(news.elsewhere)
-      if transaction.hasNewWorker, let process = context.process { notices.introduce(process) }
     }
 
     private func send(_ payload: String) {

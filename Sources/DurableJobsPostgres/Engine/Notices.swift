@@ -25,7 +25,8 @@
     }
 
     /// By itself: a commit with nothing written waits for no disk and no standby. That of which it tells is durable, and a
-    /// lost notice has no other effect than a later look.
+    /// lost notice has no other effect than a later look. A new worker alone is told of by the commit that stores it, as
+    /// nobody looks for those later.
     static let notifySQL = "SELECT pg_notify($1,$2)"
     /// Commits that follow each other this closely share one notice.
     static let pause = Duration.milliseconds(10)
@@ -35,10 +36,8 @@
     private let session: String
     private let state = Lock(State())
 
-    init(server: ServerName, schema: String, session: String) {
-      self.server = server
-      self.session = session
-      channel = Self.channel(of: schema)
+    init(server: ServerName, channel: String, session: String) {
+      (self.server, self.channel, self.session) = (server, channel, session)
     }
 
     static func channel(of schema: String) -> String { "durable_jobs:\(schema)" }
@@ -57,8 +56,8 @@
     }
 
     /// Announces in which process there is a worker now. Older versions ignore it.
-    func introduce(_ process: WorkerProcess) {
-      state.withLock(\.send)("\(session) lives \(process.number) \(process.start) \(process.machine)")
+    static func introduction(of process: WorkerProcess, session: String) -> String {
+      "\(session) lives \(process.number) \(process.start) \(process.machine)"
     }
 
     func tellOthers(_ change: ForeignChange) {

@@ -33,10 +33,9 @@
 
     /// Finds the processes that work on this machine, so that their end is noticed, even if it has already come.
     func lookForNeighbours() {
-      // Unstructured, since listeners do not wait for it. It ends with this look.
-      Task(executorPreference: EngineThread.shared) { [weak self] in
-        guard let self, let (_, processes) = try? await read({ try $0.workers() }) else { return }
-        for process in Set(processes.values) { deathWatch.watch(process) }
+      tryUntilDone { engine in
+        let (_, processes) = try await engine.read { try $0.workers() }
+        for process in Set(processes.values) { engine.deathWatch.watch(process) }
       }
     }
 
@@ -60,33 +59,50 @@
         defer { deaths += 1 }
         return deaths == 0
       }
-      guard isFirst else { return }
-      // Unstructured, since the watch can't wait for the server. It ends with this recovery. Not on Swift's pool, which
-      // handlers may block.
+      if isFirst { tryUntilDone { try await $0.recoverFromDeaths() } }
+    }
+
+    private func recoverFromDeaths() async throws {
+      var looks = 0
+      while case let seen = deaths.value, seen > 0 {
+        let report = try await recover(RecoveryRequest(), limit: 1000)
+        if report.recovered > 0 { signals.post(.changedElsewhere(.all)) }
+        looks += 1
+        if report.hasMore { continue }
+        // What it sent last may have arrived after the look, when its row was a different one.
+        if looks < 3, try await knowsOfDead() { continue }
+        deaths.withLock { $0 -= seen }
+        looks = 0
+      }
+    }
+
+    private func knowsOfDead() async throws -> Bool {
+      let (_, processes) = try await read { try $0.workers() }
+      return !WorkerProcess.ended(of: processes).isEmpty
+    }
+
+    /// For what nobody asks for again: where no worker is, there are no sweeps.
+    private func tryUntilDone(_ act: @escaping @Sendable (Engine) async throws -> Void) {
+      // Unstructured, since neither listeners nor the watch wait for the server. It ends once that is done, or the store
+      // is closed. Not on Swift's pool, which handlers may block.
       Task(executorPreference: EngineThread.shared) { [weak self] in
-        var attempt = 0
-        while let self, case let seen = deaths.withLock({ $0 }), seen > 0 {
-          var report: RecoveryReport?
-          do {
-            report = try await recover(RecoveryRequest(), limit: 1000)
-          } catch let error as JobError where error.code == .locked && attempt < 6 {  // it has waited for that
-            attempt += 1
-            continue
-          } catch {}
-          if let report, report.recovered > 0 { signals.post(.changedElsewhere(.all)) }
-          attempt += 1
-          if report?.hasMore == true { continue }
-          // What it sent last may have arrived after the look, when its row was a different one.
-          if report != nil, attempt < 3, await knowsOfDead() { continue }
-          deaths.withLock { $0 -= seen }
-          attempt = 0
+        var failures = 0
+        while await self?.hasFailed(act) == true {
+          failures += 1
+          let wait = BackOff(base: .milliseconds(100), factor: 2, cap: .seconds(15))
+          await SystemClock().wait(for: wait.delay(number: failures, random: .random(in: 0...1)))
         }
       }
     }
 
-    private func knowsOfDead() async -> Bool {
-      guard let (_, processes) = try? await read({ try $0.workers() }) else { return false }
-      return !WorkerProcess.ended(of: processes).isEmpty
+    /// What a store that is closed could not do is done.
+    private func hasFailed(_ act: @Sendable (Engine) async throws -> Void) async -> Bool {
+      do {
+        try await act(self)
+        return false
+      } catch {
+        return !isClosed
+      }
     }
 
     /// Decides who is lost: workers whose process has ended, which its own machine can tell, and those that gave no

@@ -6,6 +6,8 @@
   struct StoreContext: Sendable {
     let policy: StorePolicy
     let session: String
+    /// What processes tell each other is told there.
+    let channel: String
     /// This process, if its system tells.
     let process: WorkerProcess?
     let workers: OwnWorkers
@@ -50,8 +52,6 @@
     /// Rows of this process's workers as they will be once this is committed.
     var ownRows: [WorkerID: [WorkerRow]] = [:]
     var goneRows: Set<Int64> = []
-    /// Whether there is a new worker of this process, which others do not know yet.
-    var hasNewWorker = false
     /// A worker whose rows are read with the first exchange, since they will be needed.
     var expectedWorker: WorkerID?
     /// The row of the worker that claims, as it is assumed to be. See ``claimsAhead(_:)``.

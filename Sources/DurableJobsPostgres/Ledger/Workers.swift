@@ -74,7 +74,10 @@
               .text(ProcessInfo.processInfo.hostName), .int(Int64(ProcessInfo.processInfo.processIdentifier)),
               .int(now), .text(context.process?.machine), .int(context.process?.start),
             ])
-          hasNewWorker = true
+          if let process = context.process {
+            let introduction = Notices.introduction(of: process, session: context.session)
+            connection.send(Notices.notifySQL, [.text(context.channel), .text(introduction)])
+          }
           own.append(row)
         }
         ownRows[row.worker] = own

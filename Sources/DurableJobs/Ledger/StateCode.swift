@@ -11,4 +11,8 @@ extension JobState {
     guard code >= Self.first, code - Self.first < Self.stored.count else { return nil }
     self = Self.stored[Int(code - Self.first)]
   }
+
+  /// In these, a job waits for its time, or will once it goes on.
+  static let withTime: [JobState] = [.blocked, .scheduled, .suspended, .skipped]
+  package static let codesWithTime = withTime.map { "\($0.code)" }.joined(separator: ",")
 }

@@ -28,7 +28,7 @@ package struct StoredRow {
     // Terms that can't be read count as the defaults: the row is damaged, and its life must go on.
     let terms = (try? StoredTerms(text: options)) ?? StoredTerms()
     // A promotion or a plain claim leaves the time unchanged.
-    let waitsForTime = [.scheduled, .suspended, .blocked, .skipped].contains(state)
+    let waitsForTime = JobState.withTime.contains(state)
     var course = JobCourse(
       state: state, attempt: attempt, maxAttempts: terms.attempts, crashesInRow: crashesInRow, crashes: crashes,
       runAt: waitsForTime ? runAt.map(Date.init(milliseconds:)) : nil, isDated: waitsForTime && links.contains(.dated),

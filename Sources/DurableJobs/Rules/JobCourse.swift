@@ -309,7 +309,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
 
   /// The clock was set back by this many milliseconds: the remaining wait stays the same.
   package mutating func rebase(by milliseconds: Int64) {
-    guard state == .scheduled || state == .blocked, !isDated, let runAt else { return }
+    guard JobState.withTime.contains(state), !isDated, let runAt else { return }
     self.runAt = Date(milliseconds: runAt.milliseconds - milliseconds)
   }
 

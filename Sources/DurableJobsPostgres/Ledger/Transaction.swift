@@ -256,10 +256,11 @@
       """
     static let rebaseSQL = """
       UPDATE §job SET run_at=run_at-$1,rank=CASE state WHEN 3 THEN rank-$1 ELSE rank END,
-        entered_at=CASE WHEN entered_at>$2 THEN entered_at-$1 ELSE entered_at END
+        entered_at=CASE WHEN entered_at>$2 AND state<4 THEN entered_at-$1 ELSE entered_at END
       WHERE id=ANY(ARRAY(
-        SELECT x.id FROM §route r CROSS JOIN LATERAL(SELECT id FROM §job WHERE route=r.id AND state IN(2,3)) x ORDER BY 1))
-      AND state+0 IN(2,3) AND run_at IS NOT NULL AND links&\(Links.dated.rawValue)=0
+        SELECT x.id FROM §route r CROSS JOIN LATERAL(
+          SELECT id FROM §job WHERE route=r.id AND state IN(\(JobState.codesWithTime)) AND state<>7) x ORDER BY 1))
+      AND state+0 IN(\(JobState.codesWithTime)) AND run_at IS NOT NULL AND links&\(Links.dated.rawValue)=0
       """
 
     static let rebaseLanesSQL = "UPDATE §lane_width SET tat=tat-$1*1000 WHERE rate IS NOT NULL"

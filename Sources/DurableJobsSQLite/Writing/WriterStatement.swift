@@ -265,8 +265,9 @@ struct WriterStatement: Hashable, Sendable, ExpressibleByStringInterpolation {
     """
   static let rebase: WriterStatement = """
     UPDATE durable_job SET run_at=run_at-?2,rank=CASE state WHEN 3 THEN rank-?2 ELSE rank END,
-      entered_at=CASE WHEN entered_at>?3 THEN entered_at-?2 ELSE entered_at END WHERE id IN(
-      SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route=?1 AND state IN(2,3) AND state<>7)
+      entered_at=CASE WHEN entered_at>?3 AND state<4 THEN entered_at-?2 ELSE entered_at END WHERE id IN(
+      SELECT id FROM durable_job INDEXED BY durable_job_line
+      WHERE route=?1 AND state IN(\(JobState.codesWithTime)) AND state<>7)
     AND run_at NOT NULL AND links&\(Links.dated.rawValue)=0
     """
 

@@ -49,6 +49,27 @@ extension StoreConformance {
       try await trial.recover()
       try same(try await trial.job(id).runAt, trial.after(.milliseconds(200)), "its start")
     },
+    Case("C42 What is left of a wait is left also where its job is suspended or skipped while the clock is set back") {
+      subject in
+      let trial = try await Trial(subject)
+      let delay = JobTime.after(.seconds(600))
+      let held = try await trial.add(.start(delay))
+      try await trial.change(.suspend(reason: nil), held)
+      let date = trial.after(.seconds(600))
+      let dated = try await trial.add(.start(.at(date)))
+      try await trial.change(.suspend(reason: nil), dated)
+      let root = try await trial.add(.attempts(1))
+      let skipped = try await trial.add([.plain(after: [.job(root)], terms: .start(delay))])[0]
+      try await trial.end(try await trial.start(root), .failed(message: "f"), as: .failed)
+      trial.clock.stepWallClock(by: .seconds(-3600))
+      try await trial.recover()
+      for id in [held, dated] { try await trial.change(.resume, id) }
+      try same(try await trial.job(held).runAt, trial.after(.seconds(600)), "the start of one that was suspended")
+      try same(try await trial.job(dated).runAt, date, "the date of one that was suspended")
+      try await trial.change(.retry, root)
+      try await trial.end(try await trial.start(root), .succeeded(output: nil), as: .succeeded)
+      try same(try await trial.job(skipped).runAt, trial.after(.seconds(600)), "the start of one that was skipped")
+    },
     Case("C42 Order does not depend on the clock") { subject in
       let trial = try await Trial(subject)
       var ids: [JobID] = []

@@ -42,7 +42,9 @@ extension JobLog {
     if let derived { return derived.due }
     var due = promise
     var isDated = isDatedByTurn
-    var isMoved: Bool { standing == .ready && (!isDated || wrong == .dateMoves) && wrong != .waitKeepsDate }
+    var isMoved: Bool {
+      [.ready, .suspended, .skipped].contains(standing) && (!isDated || wrong == .dateMoves) && wrong != .waitKeepsDate
+    }
     for entry in entries[turn...] {
       switch entry.event {
       case .paced(let date, let isAll): (due, isDated) = (due.later(than: date), isDated && !isAll)

@@ -264,7 +264,6 @@ struct Book {
   }
 
   /// Only to those that wait for nothing else: one that also waits for others might wait for one behind it in the lane.
-  ///
   mutating func passSeatsOn() {
     for id in seatless.sorted() {
       guard let row = self[id], row.seat == false, row.waits == 1, let lane = row.lane?.name, brokenEdge(of: id) == nil,

@@ -48,9 +48,7 @@ public final class InMemoryStore: JobStore {
     return try commit { try $0.insert(insertion) }
   }
 
-  public func claim(_ request: ClaimRequest) async throws -> ClaimBatch {
-    try commit { try $0.claim(request) }
-  }
+  public func claim(_ request: ClaimRequest) async throws -> ClaimBatch { try commit { try $0.claim(request) } }
 
   public func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] {
     try commit { try $0.renew(request) }

@@ -49,7 +49,7 @@
       context = StoreContext(
         policy: configuration.policy, session: UUID().uuidString, channel: Notices.channel(of: schema),
         process: .current, workers: OwnWorkers(), lockSeed: seed, isPooled: configuration.isPooled,
-        statementLimit: configuration.callLimit, table: found.table)
+        statementLimit: configuration.callLimit, table: found.table, notedAt: Lock(found.latest))
       epoch = Lock(found.epoch)
       versionBefore = found.before
       path = configuration.folder.map { "\($0)/postgres-\(found.identity)" }

@@ -24,8 +24,12 @@
     let statementLimit: Duration
     /// The server's number for the table `meta` that was opened: what is remembered is true of no other.
     let table: Int64
+    /// The time that the store is known to tell of.
+    let notedAt: Lock<Int64>
     /// How many jobs of a queue a claim gets at most: fewer, where more could not be read in time.
     let largestClaim = Lock(Transaction.largestClaim)
+
+    func mustNote(_ now: Int64) -> Bool { !(0..<SeenTime.oldest).contains(now &- notedAt.value) }
   }
 
   /// One transaction: the rows that the rules see. An exchange is a pipeline, which waits for the server once; how it
@@ -93,6 +97,8 @@
     var isLone = false
     /// The counts are written already.
     var isCounted = false
+    /// It tells those who open the store next what time it was.
+    private var notesTime = false
 
     init(
       connection: Connection, routes: RouteMemory, context: StoreContext, now: Int64, tallies: Tallies, isHeard: Bool,
@@ -168,6 +174,8 @@
       guard hasBegun else { return }
       if !isCounted { tallies.write(news.tallies, on: connection, now: now) }
       try dropRoutes()
+      notesTime = !isCallers && context.mustNote(now)
+      if notesTime { connection.send(Self.noteTimeSQL, [.int(now)]) }
       FaultPoint.commitBefore.reach()
       connection.send("COMMIT")
       isEnding = true
@@ -184,6 +192,7 @@
 
     /// It is committed.
     func accept() {
+      if notesTime { context.notedAt.withLock { $0 = now } }
       for (worker, rows) in ownRows { context.workers.set(rows, of: worker) }
       if !goneRows.isEmpty { context.workers.forget(goneRows) }
     }
@@ -261,6 +270,12 @@
         SELECT x.id FROM §route r CROSS JOIN LATERAL(
           SELECT id FROM §job WHERE route=r.id AND state IN(\(JobState.codesWithTime)) AND state<>7) x ORDER BY 1))
       AND state+0 IN(\(JobState.codesWithTime)) AND run_at IS NOT NULL AND links&\(Links.dated.rawValue)=0
+      """
+
+    /// For those who open the store next. Who is at it already is not waited for.
+    static let noteTimeSQL = """
+      UPDATE §meta SET epoch_at=$1,epoch_job=coalesce((SELECT max(id) FROM §job),0)
+      WHERE id=(SELECT id FROM §meta WHERE id=1 FOR UPDATE SKIP LOCKED)
       """
 
     static let rebaseLanesSQL = "UPDATE §lane_width SET tat=tat-$1*1000 WHERE rate IS NOT NULL"

@@ -38,7 +38,7 @@ final class Engine: Sendable {
     writer = try Writer(
       pool: file.pool, isLent: lent != nil, lock: file.lock, path: path, configuration: configuration,
       process: OwnProcess(session: { try presence.session() }, firstClaim: configuration.firstClaim), time: time,
-      epoch: file.epoch, isHeard: { signals.hasListeners },
+      latest: file.latest, epoch: file.epoch, isHeard: { signals.hasListeners },
       tell: { news in
         if !news.signsOfLife.isEmpty { doubts.withLock { $0.answered(by: news.signsOfLife) } }
         presence.hasWorkers = news.hasWorkers

@@ -27,9 +27,7 @@ extension Engine {
     let plan = RecoveryPlan(request, census, losing: verdict.losses, expired: expired, now: now)
 
     var report = RecoveryReport()
-    if !plan.isNothing {
-      report = try await write(.other) { try $0.recover(plan, limit: limit) }
-    }
+    if !plan.isNothing { report = try await write(.other) { try $0.recover(plan, limit: limit) } }
     pruning.withLock { $0 = expired.cursor }
     // The files of a dead process stay until all its jobs are recovered, so that no other process misses the rest.
     for grave in graves.values { report.hasMore ? grave.letGo() : grave.bury() }

@@ -58,12 +58,13 @@ struct StoreFile {
     (latest, epoch) = (times?[0] as? Int64 ?? 0, times?[1] as? Int64 ?? 0)
   }
 
-  /// When the newest job was enqueued, unless the clock was set back since, or when the last wait was set, of the first and the
-  /// last fifty of each route. Of two jobs that are more than a year apart, the earlier is believed, and of waits none that is
-  /// longer than that: the other may be a damaged row.
+  /// The time that was noted last, when the newest job since was enqueued, or when the last wait was set, of the first
+  /// and the last fifty of each route. Of times more than a year apart, the earliest is believed, and of waits none
+  /// that is longer than that: the other may be a damaged row.
   private static let timeSQL = """
     SELECT max(ifnull((SELECT CASE WHEN max(at)-min(at)>\(SeenTime.mostApart) THEN min(at) ELSE max(at) END FROM(
-        SELECT created_at at FROM durable_spec WHERE id>epoch_job ORDER BY id DESC LIMIT 2)),epoch_at),
+        SELECT * FROM(SELECT created_at at FROM durable_spec WHERE id>epoch_job ORDER BY id DESC LIMIT 2)
+        UNION ALL SELECT epoch_at WHERE epoch_at>0)),0),
       ifnull((SELECT max(entered_at) FROM durable_route r CROSS JOIN durable_job j ON j.id IN(
           SELECT id FROM(\(scheduled) ORDER BY rank LIMIT 50) UNION ALL SELECT id FROM(\(scheduled) ORDER BY rank DESC LIMIT 50))
         WHERE run_at-entered_at BETWEEN 0 AND \(SeenTime.mostApart) AND links&\(Links.dated.rawValue)=0),0)),epoch

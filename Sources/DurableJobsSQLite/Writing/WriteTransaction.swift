@@ -54,11 +54,16 @@ final class WriteTransaction {
   /// Moves waits after the clock was set back by this many milliseconds. Of all the processes that notice, only the
   /// first does it; the others see it by the epoch.
   func rebaseWaits(by setBack: Int64) throws {
-    guard setBack > 0 else { return }
+    guard setBack > 0 else {
+      // Who opens the file next may find no wait that was set last, by which to see that the clock was set back since.
+      if !(0..<SeenTime.oldest).contains(now &- memory.notedAt) { try noteTime() }
+      return
+    }
     let known = memory.epoch
     memory.epoch = try connection[.epoch].first { $0.int(0) } ?? known
     guard memory.epoch == known else { return }
-    try run(.nextEpoch, now)
+    try run(.nextEpoch)
+    try noteTime()
     memory.epoch = (memory.epoch & WriterStatement.ring) + 1
     try run(.rebaseLanes, setBack)
     for route in try memory.routes.all(on: connection) {
@@ -66,6 +71,11 @@ final class WriteTransaction {
       try rebase.run()
       if rebase.changes > 0 { news.tell(.work) }
     }
+  }
+
+  private func noteTime() throws {
+    try run(.noteTime, now)
+    memory.notedAt = now
   }
 
   /// Writes the counts, one row for each route that changed, as the last thing before COMMIT.
@@ -124,7 +134,7 @@ final class WriteTransaction {
 
   func rolledBack() {
     memory.workers = workersBefore
-    memory.epoch = epochBefore
+    (memory.epoch, memory.notedAt) = (epochBefore, 0)
     memory.routes.forget()
   }
 }

@@ -52,7 +52,7 @@ final class Writer: @unchecked Sendable {
 
   init(
     pool: DatabasePool, isLent: Bool, lock: WriterLock, path: String, configuration: SQLiteStore.Configuration,
-    process: OwnProcess, time: StoreTime, epoch: Int64,
+    process: OwnProcess, time: StoreTime, latest: Int64, epoch: Int64,
     isHeard: @escaping @Sendable () -> Bool, tell: @escaping @Sendable (News) -> Void
   ) throws {
     (self.pool, self.isLent) = (pool, isLent)
@@ -61,7 +61,7 @@ final class Writer: @unchecked Sendable {
     let resolved = resolvedPath(path) ?? path
     file = (FileStat(resolved)?.key, resolved)
     (self.configuration, self.process) = (configuration, process)
-    memory = WriterMemory(epoch: epoch)
+    memory = WriterMemory(epoch: epoch, notedAt: latest)
     log = WriteAheadLog(path: resolved + "-wal")
     (self.isHeard, self.tell, self.time) = (isHeard, tell, time)
     let thread = Thread { self.loop() }  // keeps the writer until it is closed

@@ -30,6 +30,8 @@ final class WriterMemory {
   let routes = RouteCache()
   /// The last value read of `durable_meta.epoch`: how often the clock was set back.
   var epoch: Int64
+  /// The time that the file is known to tell of.
+  var notedAt: Int64
   /// Rows by worker, newest last.
   var workers: [WorkerID: [OwnWorker]] = [:]
   var held: [JobID: Held] = [:]
@@ -38,10 +40,11 @@ final class WriterMemory {
   /// The last terms decoded, since consecutive jobs often have the same text.
   var lastTerms: (text: String, terms: StoredTerms)?
 
-  init(epoch: Int64) { self.epoch = epoch }
+  init(epoch: Int64, notedAt: Int64) { (self.epoch, self.notedAt) = (epoch, notedAt) }
 
   /// A copy for a transaction that must not change the original.
   init(copying other: WriterMemory) {
-    (epoch, workers, held, untouchable) = (other.epoch, other.workers, other.held, other.untouchable)
+    (epoch, notedAt) = (other.epoch, other.notedAt)
+    (workers, held, untouchable) = (other.workers, other.held, other.untouchable)
   }
 }

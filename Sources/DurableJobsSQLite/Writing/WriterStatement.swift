@@ -258,10 +258,9 @@ struct WriterStatement: Hashable, Sendable, ExpressibleByStringInterpolation {
     """
 
   static let epoch: WriterStatement = "SELECT epoch FROM durable_meta WHERE id=1"
-  static let nextEpoch: WriterStatement = """
-    UPDATE durable_meta SET epoch=(epoch&\(Self.ring))+1,epoch_at=?1,
-      epoch_job=ifnull((SELECT max(id) FROM durable_job),0)
-    WHERE id=1
+  static let nextEpoch: WriterStatement = "UPDATE durable_meta SET epoch=(epoch&\(Self.ring))+1 WHERE id=1"
+  static let noteTime: WriterStatement = """
+    UPDATE durable_meta SET epoch_at=?1,epoch_job=ifnull((SELECT max(id) FROM durable_job),0) WHERE id=1
     """
   static let rebase: WriterStatement = """
     UPDATE durable_job SET run_at=run_at-?2,rank=CASE state WHEN 3 THEN rank-?2 ELSE rank END,

@@ -70,6 +70,18 @@ extension StoreConformance {
       try await trial.end(try await trial.start(root), .succeeded(output: nil), as: .succeeded)
       try same(try await trial.job(skipped).runAt, trial.after(.seconds(600)), "the start of one that was skipped")
     },
+    Case("C42 Who opens the store after the clock was set back learns it from what was done last", needs: [.reopens]) {
+      subject in
+      let trial = try await Trial(subject)
+      let ids = try await trial.add((1...200).map { .plain(terms: .start(.after(.seconds(60 * $0)))) })
+      trial.clock.stepWallClock(by: .seconds(7200))
+      // Not one of those that are due first or last.
+      try await trial.change(.setStart(.after(.seconds(600))), ids[0])
+      trial.clock.stepWallClock(by: .seconds(-7200))
+      let again = Trial(store: try await subject.reopen!(trial.store), clock: trial.clock)
+      try await again.recover()
+      try same(try await again.job(ids[0]).runAt, again.after(.seconds(600)), "the start that was changed last")
+    },
     Case("C42 Order does not depend on the clock") { subject in
       let trial = try await Trial(subject)
       var ids: [JobID] = []

@@ -73,6 +73,9 @@
       try server.psql("DROP SCHEMA \"\(schema)\" CASCADE")
       let new = try await server.store(schema)
       let id = try await new.insert(JobInsertion([.plain("new")])).ids[0]
+      // Its numbers are other jobs' by now.
+      let read = await #expect(throws: JobError.self) { _ = try await old.jobs(JobQuery(.id(id))) }
+      #expect(read?.code == .notAStore, "\(read as Any)")
       let jobs = JobInsertion((0..<count).map { _ in .plain("old") })
       let error = await #expect(throws: JobError.self) { try await old.insert(jobs) }
       #expect(error?.code == .notAStore, "\(error as Any)")

@@ -107,6 +107,7 @@
             connection.send(Connection.settingsSQL, [.bool(true)])
             connection.limitStatements(to: engine.configuration.callLimit, inTransaction: true)
           }
+          connection.send(Self.tableSQL) { [context = engine.context] in try context.check(table: $0.int(0, 0)) }
           do {
             let reply = try body(Reader(connection: connection))
             connection.send("COMMIT")
@@ -253,6 +254,8 @@
     /// Writes to the log, and to no table.
     private static let confirmSQL = "SELECT pg_logical_emit_message(true,'durable_jobs','')"
     private static let thereSQL = "SELECT EXISTS(SELECT FROM §spec WHERE id=ANY($1) AND created_at=$2)"
+
+    private static let tableSQL = "SELECT \(Opening.tableSQL)"
 
     // MARK: The connection
 

@@ -29,6 +29,14 @@
     /// How many jobs of a queue a claim gets at most: fewer, where more could not be read in time.
     let largestClaim = Lock(Transaction.largestClaim)
 
+    func check(table: Int64) throws {
+      guard table != self.table else { return }
+      throw JobError(
+        .notAStore,
+        "the store was dropped, and made or restored anew, since this process opened it: nothing was stored. Open it "
+          + "again")
+    }
+
     func mustNote(_ now: Int64) -> Bool { !(0..<SeenTime.oldest).contains(now &- notedAt.value) }
   }
 
@@ -147,12 +155,7 @@
     }
 
     private func met(_ rows: Rows, changes: Int64, life: String) throws {
-      guard rows.int(0, 2) == context.table else {
-        throw JobError(
-          .notAStore,
-          "the store was dropped, and made or restored anew, since this process opened it: nothing was stored. Open it "
-            + "again")
-      }
+      try context.check(table: rows.int(0, 2))
       try check(rows.int(0, 1), begunAt)
       head = Head(number: rows.int(0, 0), changes: changes, life: life)
     }

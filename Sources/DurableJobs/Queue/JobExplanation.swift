@@ -106,8 +106,9 @@ extension JobStore {
     if let head = job.waits?.laneHead, head.state == .failed, let key = job.uniqueKey {
       job.waits?.laneHead?.hasUniqueKey = try await jobs(JobQuery(.id(head.job), limit: 1)).first?.uniqueKey == key
     }
-    let cause = if let cause = job.cause { try await jobs(JobQuery(.id(cause), limit: 1)).first } else { JobSnapshot?.none }
-    return JobExplanation(job, and: more, circle: try await circle(around: job), causeState: cause?.state)
+    var causeState: JobState?
+    if let cause = job.cause { causeState = try await jobs(JobQuery(.id(cause), limit: 1)).first?.state }
+    return JobExplanation(job, and: more, circle: try await circle(around: job), causeState: causeState)
   }
 
   /// Jobs of which each waits for the next, and the last for the first, where `job`, read with its waits, is one of them

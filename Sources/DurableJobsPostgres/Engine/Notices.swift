@@ -24,9 +24,9 @@
       var hasEnded = false
     }
 
-    /// By itself: a commit with nothing written waits for no disk and no standby. That of which it tells is durable, and a
-    /// lost notice has no other effect than a later look. A new worker alone is told of by the commit that stores it, as
-    /// nobody looks for those later.
+    /// By itself: a commit with nothing written waits for no disk and no standby. That of which it tells is durable, and
+    /// a lost notice has no other effect than a later look. A new worker alone is told of by the commit that stores it,
+    /// as nobody looks for those later.
     static let notifySQL = "SELECT pg_notify($1,$2)"
     /// Commits that follow each other this closely share one notice.
     static let pause = Duration.milliseconds(10)

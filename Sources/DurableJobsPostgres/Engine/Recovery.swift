@@ -83,8 +83,8 @@
 
     /// For what nobody asks for again: where no worker is, there are no sweeps.
     private func tryUntilDone(_ act: @escaping @Sendable (Engine) async throws -> Void) {
-      // Unstructured, since neither listeners nor the watch wait for the server. It ends once that is done, or the store
-      // is closed. Not on Swift's pool, which handlers may block.
+      // Unstructured, since neither listeners nor the watch wait for the server. It ends once that is done, or the
+      // store is closed. Not on Swift's pool, which handlers may block.
       Task(executorPreference: EngineThread.shared) { [weak self] in
         var failures = 0
         while await self?.hasFailed(act) == true {

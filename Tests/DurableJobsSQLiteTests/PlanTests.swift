@@ -131,6 +131,6 @@ private let heldStatements: [WriterStatement] = [
   .waiters, .isKeyAwaited, .waitForKey, .bindKey, .unbindKey, .markBound, .deleteKeyEdges, .insertEdge, .children,
   .parents, .inputs, .putWait, .deleteWait, .neverMet, .deleteParents, .deleteChildren, .insertWorker,
   .grantLease, .workerLease, .renewLease, .askStop, .takeWorker, .deleteWorker, .heldBy, .epoch, .nextEpoch,
-  .rebase, .highestID, .stub, .setStub, .makeStub, .deleteStub, .deleteJob, .deleteSpec, .deleteKey, .deleteTag,
-  .deleteOutput, .deleteFailures, .deleteProgress,
+  .noteTime, .rebase, .highestID, .stub, .setStub, .makeStub, .deleteStub, .deleteJob, .deleteSpec, .deleteKey,
+  .deleteTag, .deleteOutput, .deleteFailures, .deleteProgress,
 ]

@@ -85,16 +85,15 @@
     @Test(
       "Who listens, and has no worker, has it come back also where its first look failed", arguments: Failing.allCases)
     func failing(what: Failing) async throws {
+      let other = try await server.store(schema, "options='-c log_min_messages=error'")
       let (told, continuation) = AsyncStream.makeStream(of: Void.self)
       var subscription: StoreSignals.Subscription?
       func listen() async {
-        subscription = store.signals.listen { if case .changedElsewhere(.all) = $0 { continuation.yield() } }
+        subscription = other.signals.listen { if case .changedElsewhere(.all) = $0 { continuation.yield() } }
         for await _ in told { break }
       }
       if what == .theRecovery { await listen() }
       let process = try await worker()
-      // It asks for nothing from here on.
-      process.send(SIGSTOP)
       try sql("UPDATE worker SET lease_until=lease_until+3600000 WHERE lease_until>0")
       try sql("ALTER TABLE worker RENAME TO away")
       if what == .theLookForNeighbours { await listen() }
@@ -110,9 +109,22 @@
       }
       try await until { try await !runs() }
       withExtendedLifetime(subscription) {}
+      await other.close()
     }
 
-    /// What the server has said.
+    @Test("Who is told of nothing, as behind a pooler, has it come back by its looks, and has no worker itself")
+    func looksOnly() async throws {
+      let other = try await server.store(schema) { ($0.isPooled, $0.pollInterval) = (true, .milliseconds(10)) }
+      let subscription = other.signals.listen { _ in }
+      await until { other.engine.outlook.value != nil }
+      let process = try await worker()
+      try await kill(process)
+      try await until { try await !runs() }
+      withExtendedLifetime(subscription) {}
+      await other.close()
+    }
+
+    /// What the server has said, of errors where it was asked to.
     private func log() throws -> String {
       String(decoding: try Data(contentsOf: URL(filePath: server.folder + "/log")), as: UTF8.self)
     }

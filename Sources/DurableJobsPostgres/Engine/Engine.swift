@@ -20,7 +20,7 @@
     let pruningRows = Lock(PruningPass.mostRows)
     /// Damaged rows that were found, to be included in the next report.
     let unreadable = Lock<[JobID]>([])
-    /// What ``lookForSettings()`` found last.
+    /// What ``lookForNews()`` found last.
     let outlook = Lock<Outlook?>(nil)
     let notices: Notices
     /// Other processes of this machine that have workers.
@@ -68,7 +68,7 @@
         signals.onInterest { [weak self] isWanted in self?.notices.listen(isWanted) }
       } else {
         signals.onInterest { [weak self] isWanted in
-          self?.notices.poll(isWanted, each: configuration.pollInterval) { [weak self] in self?.lookForSettings() }
+          self?.notices.poll(isWanted, each: configuration.pollInterval) { [weak self] in self?.lookForNews() }
           if isWanted { self?.lookForNeighbours() }
         }
       }

@@ -39,13 +39,15 @@
       }
     }
 
-    /// Finds whether something was set, or a nearer deadline, of which nobody here is told: it has workers sweep.
-    func lookForSettings() {
+    /// Finds what nobody here is told of: new neighbours, and whether something was set, or a nearer deadline, which has
+    /// workers sweep.
+    func lookForNews() {
       // Unstructured, since the timer does not wait for it. It ends with this look.
       Task(executorPreference: EngineThread.shared) { [weak self] in
-        guard let self, let found = try? await read({ try $0.outlook() }), let before = outlook.exchange(found) else {
-          return
-        }
+        guard let self, let (found, processes) = try? await read({ (try $0.outlook(), try $0.workers().processes) })
+        else { return }
+        for process in Set(processes.values) { deathWatch.watch(process) }
+        guard let before = outlook.exchange(found) else { return }
         var change: ForeignChange = []
         if found.changes != before.changes { change.insert(.settings) }
         if let deadline = found.deadline, deadline < before.deadline ?? .max { change.insert(.deadlines) }

@@ -2,9 +2,7 @@ import Foundation
 
 /// An error with a stable code to match on, for where the name of its type is too coarse. The code is stored as
 /// ``AttemptFailure/code`` beside the message; keep it the same in all versions of an app.
-public protocol CodedError: Error {
-  var failureCode: String { get }
-}
+public protocol CodedError: Error { var failureCode: String { get } }
 
 extension Error {
   /// The code that is stored for this error.

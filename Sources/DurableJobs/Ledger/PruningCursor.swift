@@ -70,8 +70,6 @@ package struct PruningPass: Sendable {
   package mutating func end() {
     guard isDue else { return }
     hasMore = isFull
-    if !hasMore, count < rows {
-      cursor = PruningCursor(setBacks: cursor.setBacks, nextPass: cursor.earliest)
-    }
+    if !hasMore, count < rows { cursor = PruningCursor(setBacks: cursor.setBacks, nextPass: cursor.earliest) }
   }
 }

@@ -45,9 +45,7 @@ public struct JobInput<Value: Codable & Sendable>: Codable, Sendable {
   public var projectedValue: JobInput<Value> { self }
 
   /// The value, or nil if it is not available yet.
-  public var value: Value? {
-    if case .value(let value) = content { value } else { nil }
-  }
+  public var value: Value? { if case .value(let value) = content { value } else { nil } }
 }
 
 extension JobInput.Content: Equatable where Value: Equatable {}

@@ -17,9 +17,7 @@ extension JobOutcome: Equatable where Output: Equatable {}
 extension JobOutcome: Hashable where Output: Hashable {}
 
 /// A ``JobInput`` value that can be made from any end of a job, for code that knows its type only at run time.
-protocol JobEndReader {
-  init(_ end: JobEnd) throws
-}
+protocol JobEndReader { init(_ end: JobEnd) throws }
 
 extension JobOutcome: JobEndReader {
   init(_ end: JobEnd) throws {

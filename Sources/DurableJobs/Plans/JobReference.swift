@@ -3,9 +3,7 @@ import Foundation
 /// Something that a job can wait for: a handle, an id, a node of a plan, or one of these with another condition.
 ///
 ///     try await queue.enqueue(Publish(), after: [upload, .end(of: scan), .failure(of: backup), .key("import-7")])
-public protocol JobReference: Sendable {
-  var dependency: JobDependency { get }
-}
+public protocol JobReference: Sendable { var dependency: JobDependency { get } }
 
 /// A job, and how it must end for the waiting job to run.
 public struct JobDependency: JobReference, Hashable {
@@ -59,9 +57,7 @@ extension JobID: JobReference {
 }
 
 /// A reference to a job whose output type is known, so that another job can use the output as a ``JobInput``.
-public protocol TypedJobReference<Output>: JobReference {
-  associatedtype Output: Sendable
-}
+public protocol TypedJobReference<Output>: JobReference { associatedtype Output: Sendable }
 
 extension TypedJobReference where Output: Codable {
   /// The job's output, as an input of a job that runs once it has succeeded.

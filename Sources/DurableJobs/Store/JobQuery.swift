@@ -15,9 +15,7 @@ public struct JobQuery: Hashable, Sendable {
     public static let all: Detail = [.payload, .output, .failures, .edges, .steps]
   }
 
-  public enum Order: Hashable, Sendable {
-    case oldestFirst, newestFirst
-  }
+  public enum Order: Hashable, Sendable { case oldestFirst, newestFirst }
 
   public var filter: JobFilter
   /// What to read in addition to what every snapshot has.

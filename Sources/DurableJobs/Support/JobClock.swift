@@ -31,9 +31,7 @@ extension JobClock {
 }
 
 /// A pending call of a ``JobClock``.
-public protocol JobTimer: Sendable {
-  func cancel()
-}
+public protocol JobTimer: Sendable { func cancel() }
 
 /// The machine's clock. Its timers fire on a thread of the library that no job can block.
 public struct SystemClock: JobClock {

@@ -123,9 +123,7 @@ final class Statement {
 }
 
 /// A value that can be bound to a statement.
-protocol StatementValue {
-  func bind(to statement: Statement, _ index: Int32)
-}
+protocol StatementValue { func bind(to statement: Statement, _ index: Int32) }
 
 extension StatementValue where Self: FixedWidthInteger {
   func bind(to statement: Statement, _ index: Int32) { sqlite3_bind_int64(statement.handle, index, Int64(self)) }

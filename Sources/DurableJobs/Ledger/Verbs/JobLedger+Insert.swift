@@ -36,9 +36,7 @@ struct Placement {
 
   init(of jobs: [NewJob], on ledger: any JobLedger) {
     (self.jobs, book) = (jobs, Book(ledger))
-    linked = jobs.filter {
-      !$0.edges.isEmpty || $0.terms.unique != nil || $0.terms.lane != nil || $0.terms.key != nil
-    }
+    linked = jobs.filter { !$0.edges.isEmpty || $0.terms.unique != nil || $0.terms.lane != nil || $0.terms.key != nil }
   }
 
   mutating func store(in batch: BatchMembership?) throws -> InsertionReply {

@@ -51,9 +51,7 @@ extension JobLedger {
 
 extension ClaimSettlement {
   /// An end with success that brings no more than an output.
-  package var isPlain: Bool {
-    if case .succeeded = result { asksNothing } else { false }
-  }
+  package var isPlain: Bool { if case .succeeded = result { asksNothing } else { false } }
 
   fileprivate var asksNothing: Bool { progress == nil && followUps.isEmpty }
 }

@@ -193,8 +193,8 @@ extension JobTable: JobLedger {
     for change in changes.jobs {
       guard let index = index(of: change.before.id) else { continue }
       var record = records[index]
-      let after = change.after
-      if after.course.state != change.before.course.state { record.enteredAt = now }
+      let (old, after) = (change.before.course, change.after)
+      if (after.course.state, after.course.runAt) != (old.state, old.runAt) { record.enteredAt = now }
       (record.course, record.claim, record.job.terms.priority) = (after.course, after.claim, after.priority)
       (record.waits, record.seat, record.hasChildren) = (after.waits, after.seat, after.hasChildren)
       setTimed(&record, after.isTimed)

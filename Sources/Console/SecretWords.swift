@@ -112,10 +112,10 @@
     /// Of a header, a variable, a field; or in a URL's query, where more are.
     static func isSecret(name: Substring, inQuery: Bool = false) -> Bool {
       guard !name.isEmpty, name.utf8.count <= 100, name.utf8.allSatisfy(\.isOfName) else { return false }
-      return !folders.contains(name.lowercased()) && SecretName.isOne(Array(name.utf8), inQuery: inQuery)
+      // As variables, those are folders.
+      return (inQuery || !["pwd", "oldpwd"].contains(name.lowercased()))
+        && SecretName.isOne(Array(name.utf8), inQuery: inQuery)
     }
-
-    private static let folders: Set = ["pwd", "oldpwd"]
 
     // MARK: Options
 

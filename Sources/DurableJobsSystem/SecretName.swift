@@ -15,9 +15,12 @@ package enum SecretName {
   // In bytes: searching in characters takes fifty times as long, and lines may be long.
   private static let speaking = [
     "authoriz", "cookie", "credential", "password", "passwd", "passphrase", "passcode", "secret", "token", "apikey",
-    "accesskey", "signature",
+    "accesskey", "signature", "sessid", "sessionid",
   ].map { Array($0.utf8) }
   private static let words = Set(["auth", "bearer", "key", "pass", "pwd"].map { Array($0.utf8) })
   private static let wordsOfQuery = Set(
-    ["code", "hmac", "jwt", "otp", "session", "sid", "sig", "sign", "ticket"].map { Array($0.utf8) })
+    [
+      "assertion", "code", "hmac", "jwt", "otp", "pin", "psw", "pw", "samlresponse", "session", "sid", "sig", "sign",
+      "ticket", "totp",
+    ].map { Array($0.utf8) })
 }

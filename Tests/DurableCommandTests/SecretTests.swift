@@ -26,6 +26,7 @@
         ("https://u:p@h/f?access_token=t#x", "https://u:***@h/f?access_token=***#x"),
         ("https://h/f?design=1&monkey=2&codec=3", "https://h/f?design=1&monkey=2&codec=3"),
         ("https://h/f?private_token=a&key=b&code=c&page=2", "https://h/f?private_token=***&key=***&code=***&page=2"),
+        ("https://h/f?pwd=a&PHPSESSID=b&pin=c&pinned=d", "https://h/f?pwd=***&PHPSESSID=***&pin=***&pinned=d"),
         ("https://h/f#id_token=a", "https://h/f#id_token=***"),
         ("https://h/f?X%2DAmz%2DSecurity%2DToken=a&jwt=b", "https://h/f?X%2DAmz%2DSecurity%2DToken=***&jwt=***"),
         ("a=1&sig=2", "a=1&sig=2"), ("postgres://u:se/cret@h/d", "postgres://u:***@h/d"),

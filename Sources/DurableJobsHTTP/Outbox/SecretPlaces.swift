@@ -2,7 +2,7 @@
   import DurableJobsSystem
   import Foundation
 
-  /// Which headers and fields of a query are secret, by their names.
+  /// Which headers, variables and fields of a query are secret, by their names.
   enum SecretPlaces {
     static func isSecret(header name: String) -> Bool {
       name.lowercased() != "idempotency-key" && SecretName.isOne(Array(name.utf8))
@@ -12,17 +12,42 @@
   }
 
   extension URL {
+    /// Without the secret fields of its query.
+    var withoutSecretFields: URL {
+      guard var parts = URLComponents(url: self, resolvingAgainstBaseURL: true), let query = parts.percentEncodedQuery
+      else { return self }
+      parts.percentEncodedQuery = query.queryFields.filter { !SecretPlaces.isSecret(field: $0.nameOfField) }
+        .joined(separator: "&")
+      return parts.url ?? self
+    }
+
     /// The values of the secret fields of its query, as they stand there and as they are meant.
     var secretFields: [Data] {
-      let fields = (query(percentEncoded: true) ?? "").split { $0 == "&" || $0 == ";" }
-      return fields.flatMap { field -> [Data] in
+      (query(percentEncoded: true) ?? "").queryFields.flatMap { field -> [Data] in
         let parts = field.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1)
-        guard parts.count == 2, SecretPlaces.isSecret(field: String(decoding: parts[0].unescaped, as: UTF8.self)) else {
-          return []
-        }
+        guard parts.count == 2, SecretPlaces.isSecret(field: field.nameOfField) else { return [] }
         let (raw, spaced) = (Data(parts[1]), Data(parts[1].map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }))
         return [raw, Data(raw.unescaped), Data(spaced.unescaped)].filter { $0.count > 3 }
       }
+    }
+  }
+
+  extension HTTPURL {
+    /// Whose versions a tag tells apart (RFC 9110, section 8.8.3), as a text without secrets. A query that is signed, or
+    /// expires, is another one each time that a redirect makes it, and left out.
+    var place: String {
+      let query = target.dropFirst(path.count).dropFirst()
+      let names = query.queryFields.map(\.nameOfField)
+      let isMadeAnew = names.contains { SecretPlaces.isSecret(field: $0) || $0.lowercased().contains("expire") }
+      guard !query.isEmpty, !isMadeAnew else { return origin + path }
+      return "\(origin)\(path)?\(SHA256.hash(data: Data(query.utf8)).prefix(8).hexadecimal)"
+    }
+  }
+
+  extension StringProtocol {
+    fileprivate var queryFields: [SubSequence] { split { $0 == "&" || $0 == ";" } }
+    fileprivate var nameOfField: String {
+      String(decoding: utf8.prefix { $0 != UInt8(ascii: "=") }.unescaped, as: UTF8.self)
     }
   }
 #endif

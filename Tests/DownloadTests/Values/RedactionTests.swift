@@ -105,6 +105,14 @@
       #expect(SecretPlaces.isSecret(header: name) == isSecret)
     }
 
+    @Test(arguments: [
+      "pwd", "PHPSESSID", "jsessionid", "sessionid", "session_id", "pw", "psw", "pin", "totp", "SAMLResponse",
+      "assertion", "X-Amz-Signature",
+    ]) func `A field of a query is secret by more names`(name: String) {
+      #expect(SecretPlaces.isSecret(field: name))
+      #expect(!SecretPlaces.isSecret(field: "spinning"))
+    }
+
     @Test func `A field of a query is secret by its name, as it stands there and as it is meant`() throws {
       let url = try #require(URL(string: "http://h/a?page=seven&to%6ben=a%2Bb+cd&sig=short&x=y;code=1"))
       let found = Set(url.secretFields.map { String(decoding: $0, as: UTF8.self) })

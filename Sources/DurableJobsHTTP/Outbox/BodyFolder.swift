@@ -77,14 +77,12 @@
     /// Copies `beginning` and all that follows in `source`, and flushes it. Returns the copy's name. `what` is for errors,
     /// which are ``RequestError``. The copy is locked while it is made, for what comes through a pipe may be long in coming,
     /// and gets its name at the end, with the time since the machine began: the calendar's may be set.
-    func copy(_ source: Descriptor, _ what: String, after beginning: Data) throws -> String {
+    func copy(_ source: Descriptor, _ what: String, after beginning: Data, _ steady: SteadyFile) throws -> String {
       guard make() else {
         throw RequestError(.disk("make the folder", path))
       }
       let draft = UUID().uuidString
       let target = path(of: draft)
-      let before = (try? FileStatus(of: source, what)).flatMap { $0.isRegular ? $0 : nil }
-      let start = Int64(lseek(source.number, 0, SEEK_CUR)) - Int64(beginning.count)
       Self.drafts.withLock { _ = $0.insert(target) }
       defer { Self.drafts.withLock { _ = $0.remove(target) } }
       let copy = Descriptor(open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600))
@@ -93,17 +91,13 @@
       do {
         var piece = beginning
         var length: Int64 = 0
-        try Self.checkRoom(for: before?.size ?? 0, copy, what)
+        try Self.checkRoom(for: steady.status.isRegular ? steady.status.size : 0, copy, what)
         while !piece.isEmpty {
           try Self.checkRoom(for: length + Int64(piece.count), after: length, copy, what)
           length = try piece.withUnsafeBytes { try copy.write($0, at: length, target) }
           piece = try source.next(1 << 18, what)
         }
-        if let before, let now = try? FileStatus(of: source, what),
-          length < before.size - start || now.size <= before.size && !now.isAs(before)
-        {
-          throw RequestError(.unusableBody, "\(what) was changed while it was copied; send it again")
-        }
+        try steady.check(what)
         try copy.flush(target)
         // As old as it is now, however long ago the first byte came.
         let name = "\(draft).\(clock.uptime.components.seconds)"
@@ -196,6 +190,14 @@
     private func isDraftLeft(_ name: String) -> Bool {
       let file = Descriptor(open(path(of: name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
       return flock(file.number, LOCK_SH | LOCK_NB) == 0
+    }
+  }
+
+  extension SteadyFile {
+    /// Throws ``RequestError`` if what was copied may be of two versions.
+    func check(_ what: String) throws {
+      guard !isSteady else { return }
+      throw RequestError(.unusableBody, "\(what) was changed while it was copied; send it again")
     }
   }
 

@@ -8,9 +8,7 @@
     let file: Descriptor
     let path: String
     let length: Int64
-    private let status: FileStatus
-    /// By which it is known that something was only added to it.
-    private let beginning: [UInt8]
+    private let steady: SteadyFile
     private let threads: DiskThreads
     /// Told how many bytes of it have gone, and of how many.
     let onProgress: @Sendable (Int64, Int64) -> Void
@@ -22,12 +20,9 @@
       self.path = path
       threads = DiskThreads.of(file: path)
       self.onProgress = onProgress
-      var found = stat()
-      guard fstat(file.number, &found) == 0 else { throw Self.failure(path) }
-      status = FileStatus(found)
-      guard status.isRegular else { throw RequestError(.unusableBody, "can't send \(path): it is no file") }
-      length = status.size
-      beginning = (try? file.read(Swift.min(length, 1 << 16), at: 0, path)) ?? []
+      do { steady = try SteadyFile(file, path) } catch { throw Self.failure(path) }
+      guard steady.status.isRegular else { throw RequestError(.unusableBody, "can't send \(path): it is no file") }
+      length = steady.status.size
     }
 
     struct AsyncIterator: AsyncIteratorProtocol {
@@ -62,9 +57,7 @@
         }
       }
       // Before its last bytes go: what arrives whole is of one version. What was only added to it is for another request.
-      if offset + Int64(buffer.readableBytes) >= length, let now = try? FileStatus(of: file, path),
-        !now.isAs(status), now.size <= length || (try? file.read(Int64(beginning.count), at: 0, path)) != beginning
-      {
+      if offset + Int64(buffer.readableBytes) >= length, !steady.isSteady {
         throw RequestError(.connection, "\(path) was changed while it was sent, which begins anew")
       }
       return buffer

@@ -54,9 +54,14 @@
       private static func copy(
         of source: Descriptor, _ path: String, _ type: String?, _ store: any JobStore
       ) throws -> Body {
+        let steady: SteadyFile
+        do { steady = try SteadyFile(source, path) } catch let error as DownloadError { throw RequestError(error) }
         let beginning = try source.next(smallBytes + 1, path)
-        guard beginning.count > smallBytes else { return .data(beginning, type: type) }
-        return Body(source: .copy(try BodyFolder(of: store).copy(source, path, after: beginning)), type: type)
+        guard beginning.count > smallBytes else {
+          try steady.check(path)
+          return .data(beginning, type: type)
+        }
+        return Body(source: .copy(try BodyFolder(of: store).copy(source, path, after: beginning, steady)), type: type)
       }
 
       /// Files that are no larger are kept in the store.

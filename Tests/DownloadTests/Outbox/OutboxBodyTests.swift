@@ -43,6 +43,29 @@
       #expect(error?.message.contains("was changed while it was sent") == true, "\(String(describing: error))")
     }
 
+    @Test(arguments: ["another", "another that is longer", "the beginning stays, and the rest not, and it is longer"])
+    func `a file that is written over while it is copied is of two versions, and one that is added to is not`(
+      text: String
+    ) throws {
+      let old = Data("the beginning stays, and the rest, too".utf8)
+      try old.write(to: file)
+      let source = try Descriptor(reading: file.path)
+      let steady = try SteadyFile(source, file.path)
+      #expect(steady.isSteady)
+      let other = try FileHandle(forWritingTo: file)
+      try other.seekToEnd()
+      try other.write(contentsOf: Data(", and more".utf8))
+      #expect(steady.isSteady)
+      try other.truncate(atOffset: 0)
+      try other.seek(toOffset: 0)
+      try other.write(contentsOf: Data(text.utf8))
+      #expect(!steady.isSteady)
+      #expect(throws: RequestError.self) {
+        try BodyFolder(of: store).copy(source, file.path, after: old, steady)
+      }
+      #expect(copies.isEmpty)
+    }
+
     @Test func `a copied file is sent as it was, and the copy goes once it has arrived`() async throws {
       server.serve("/photos", .page(500), .page(201, "thanks"))
       let body = try SendRequest.Body.file(file, type: "image/jpeg", copiedBeside: store)

@@ -63,12 +63,13 @@
         let credentials = way.credentials(for: url, own: nil, netrc)
         let ofProxy = try proxies.proxy(for: url)?.credentials
         let redaction = Redaction(secrets + [credentials, ofProxy].flatMap { $0?.secrets ?? [] })
-        let response = try await ask(url, way, credentials, file)
+        let upload = Upload { [standstill] in standstill.sentAll() }
+        let response = try await ask(url, way, credentials, file, upload)
         let status = Int(response.status.code)
         let past = await past(of: status)
         switch RequestVerdict(status: status, response.headers, to: request.method, past: past) {
         case .success:
-          return try await success(response, url, redaction)
+          return try await success(response, url, redaction, file, upload)
         case .failed(let reason):
           throw Refusal.final(await refusal(reason, response, redaction))
         case .failedForNow(let reason, let retryAfter):
@@ -106,7 +107,7 @@
     // MARK: What is sent
 
     private func ask(
-      _ url: HTTPURL, _ way: Way, _ credentials: HTTPURL.Credentials?, _ file: FileBody?
+      _ url: HTTPURL, _ way: Way, _ credentials: HTTPURL.Credentials?, _ file: FileBody?, _ upload: Upload
     ) async throws -> HTTPClientResponse {
       let bytes = request.body.bytes
       let sent = ClientRequest(
@@ -115,7 +116,7 @@
           file.map { .stream($0, length: .known($0.length)) } ?? bytes.map { .bytes($0) }
         }, isStreamed: file != nil, caCertificates: request.caCertificates,
         willRepeat: { wasRepeated.withLock { $0 = true } },
-        onDeparture: { [connection] channel in connection.withLock { $0 = channel } })
+        onDeparture: { [connection] channel in connection.withLock { $0 = channel } }, upload: upload)
       if file?.length ?? 0 > 0 { standstill.moved() } else { standstill.awaitsAnswer() }
       return try await sent.response(by: clients, through: proxies)
     }
@@ -152,9 +153,18 @@
     // MARK: What comes back
 
     private func success(
-      _ response: HTTPClientResponse, _ url: HTTPURL, _ redaction: Redaction
+      _ response: HTTPClientResponse, _ url: HTTPURL, _ redaction: Redaction, _ file: FileBody?, _ upload: Upload
     ) async throws -> HTTPAnswer {
-      let (data, end) = await body(of: response, HTTPAnswer.mostBytes + redaction.margin + 1)
+      let (data, end) = await body(of: response, HTTPAnswer.mostBytes + redaction.margin + 1, upload)
+      // Whatever was answered: nobody has all of what was to be sent.
+      guard upload.isWhole else {
+        try Task.checkCancellation()
+        if let failure = file?.failure.value { throw failure }
+        if case .broken(let error as RequestError) = end { throw error }
+        throw RequestError(
+          .connection,
+          "\(url.hostAndPort) answered \(response.status.code), and took no more before it had the whole request")
+      }
       // Of what only asks, the answer is all that it is for. Others have done their work, whoever wants their end now.
       if request.method.isQuestion { try Task.checkCancellation() }
       if case .broken(let error) = end, request.method.isQuestion {
@@ -191,19 +201,29 @@
     }
 
     /// At most `most` bytes of it; what has come of one that stands still, or takes too long.
-    private func body(of response: HTTPClientResponse, _ most: Int) async -> (Data, Ending) {
+    ///
+    /// Meanwhile what is left of `upload` goes out; to be refused, a request need not be whole.
+    private func body(of response: HTTPClientResponse, _ most: Int, _ upload: Upload? = nil) async -> (Data, Ending) {
       let came = Lock(Data())
-      let rest = standstill.decided()
+      let rest = standstill.decided(hasSent: upload == nil)
+      if upload?.isWhole == true { standstill.sentAll() }
       do {
-        try await rest.watching(url.hostAndPort) {
+        try await rest.watching(
+          url.hostAndPort,
+          taken: {
+            upload?.isOver == false ? await connection.value?.bytesTaken : nil
+          }
+        ) {
           for try await piece in response.body {
             rest.moved()
             let count = came.withLock { came in
-              came.append(contentsOf: piece.readableBytesView)
+              if came.count < most { came.append(contentsOf: piece.readableBytesView) }
               return came.count
             }
-            if count >= most { return }
+            // Who stops reading ends the request, too.
+            if count >= most, upload?.isOver != false { return }
           }
+          await upload?.end()
         }
       } catch {
         return (came.withLock { $0 }, .broken(error))

@@ -12,6 +12,8 @@
     private let threads: DiskThreads
     /// Told how many bytes of it have gone, and of how many.
     let onProgress: @Sendable (Int64, Int64) -> Void
+    /// Why it can't be sent to its end: the client tells nobody where the answer has ended before.
+    let failure = Lock<(any Error)?>(nil)
 
     /// Throws ``RequestError``. Nobody is waited for who writes to a pipe of that name.
     init(path: String, onProgress: @escaping @Sendable (Int64, Int64) -> Void) throws {
@@ -34,7 +36,13 @@
       mutating func next() async throws -> ByteBuffer? {
         let (body, offset) = (body, offset)
         guard offset < body.length else { return nil }
-        let buffer = try await withTaskExecutorPreference(body.threads) { try await body.piece(at: offset) }
+        let buffer: ByteBuffer
+        do {
+          buffer = try await withTaskExecutorPreference(body.threads) { try await body.piece(at: offset) }
+        } catch {
+          body.failure.withLock { $0 = error }
+          throw error
+        }
         self.offset += Int64(buffer.readableBytes)
         body.onProgress(self.offset, body.length)
         return buffer

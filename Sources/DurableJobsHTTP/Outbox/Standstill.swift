@@ -3,47 +3,65 @@
 
   /// Notices a connection over which nothing moves any more.
   struct Standstill: Sendable {
+    private struct State {
+      /// When something moved last, and how long nothing may move from then on.
+      var last: Duration
+      var limit: Duration
+      /// When it has taken too long in all, whatever moves.
+      var end: Duration?
+      /// There is nothing to watch any more.
+      var isOver = false
+    }
+
     private let limit: Duration
     private let answerLimit: Duration
     private let clock: any JobClock
-    /// When it has taken too long in all, whatever moves.
-    private let end: Duration?
-    /// When something moved last, and how long nothing may move from then on; nil once there is nothing to watch.
-    private let state: Lock<(last: Duration, limit: Duration)?>
+    private let state: Lock<State>
+    /// What watches once the server has decided.
+    private let rest = Lock<Standstill?>(nil)
     private let gate = Gate()
 
     /// `answerLimit` holds while the server has all that is sent, and has not begun to answer.
-    init(after limit: Duration, answerAfter answerLimit: Duration, clock: any JobClock, until end: Duration? = nil) {
+    init(after limit: Duration, answerAfter answerLimit: Duration, clock: any JobClock) {
       self.limit = limit
       self.answerLimit = answerLimit
       self.clock = clock
-      self.end = end
-      state = Lock((clock.uptime, limit))
+      state = Lock(State(last: clock.uptime, limit: limit))
     }
 
     /// Something moves.
     func moved() { moved(limit) }
 
-    /// The last of the request has gone.
+    /// The last of the request is on its way.
     func awaitsAnswer() { moved(answerLimit) }
 
-    /// The server has decided, and no standstill changes that: this watches no more. What is returned watches the rest of
-    /// its answer, which is given up after `answerLimit` in all.
-    func decided() -> Standstill {
+    /// The server has decided, and no standstill changes that: this watches no more. What is returned watches what is left of
+    /// the request, and the rest of its answer, which is given up `answerLimit` after all was sent.
+    func decided(hasSent: Bool = true) -> Standstill {
+      let rest = Standstill(after: limit, answerAfter: answerLimit, clock: clock)
+      self.rest.withLock { $0 = rest }
+      if hasSent { sentAll() }
       stop()
-      return Standstill(after: limit, answerAfter: answerLimit, clock: clock, until: clock.uptime + answerLimit)
+      return rest
+    }
+
+    /// All of the request has gone.
+    func sentAll() {
+      guard let rest = rest.value else { return }
+      rest.state.withLock { ($0.last, $0.limit, $0.end) = (clock.uptime, limit, clock.uptime + answerLimit) }
+      rest.gate.open()
     }
 
     private func stop() {
-      state.withLock { $0 = nil }
+      state.withLock { $0.isOver = true }
       gate.open()
     }
 
     private func moved(_ limit: Duration) {
+      if let rest = rest.value { return rest.moved(limit) }
       let isOther = state.withLock { state in
-        guard let old = state else { return false }
-        state = (clock.uptime, limit)
-        return old.limit != limit
+        defer { (state.last, state.limit) = (clock.uptime, limit) }
+        return state.limit != limit
       }
       if isOther { gate.open() }
     }
@@ -64,8 +82,9 @@
         }
         var known: UInt64?
         while !Task.isCancelled {
-          guard let (last, limit) = state.withLock({ $0 }) else { break }
-          let now = clock.uptime
+          let state = state.value
+          if state.isOver { break }
+          let (now, last, limit, end) = (clock.uptime, state.last, state.limit, state.end)
           if limit == self.limit, now - last >= limit, let taken = await taken(), taken != known {
             known = taken
             moved()

@@ -22,6 +22,8 @@
     var willRepeat: () -> Void = {}
     /// Called, on a thread of the client's, when its head goes out over that connection.
     var onDeparture: @Sendable (any Channel) -> Void = { _ in }
+    /// Told how its body goes.
+    var upload: Upload?
 
     /// Whether it may arrive twice without harm: RFC 9110, section 9.2.2. The job repeats others, and counts that.
     private var mayBeRepeated: Bool {
@@ -34,7 +36,7 @@
       var kind = Clients.Kind(
         proxy: try proxies.proxy(for: url), caCertificates: url.isSecure ? caCertificates : nil, decodes: decodes)
       kind.asksProxy = kind.proxy?.kind == .http && !url.isSecure
-      let departure = RequestTarget.expect(onDeparture)
+      let departure = RequestTarget.expect(RequestTarget.Departure(onHead: onDeparture, upload: upload))
       defer { RequestTarget.forget(departure) }
       var request = HTTPClientRequest(url: RequestTarget.url(on: url.origin, for: url.target, departure))
       request.method = method

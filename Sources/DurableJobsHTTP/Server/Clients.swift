@@ -78,7 +78,7 @@
           let ends = Surplus.Ends()
           try pipeline.addHandler(ends, position: .after(decoder))
           try pipeline.addHandler(Surplus(ends), position: .before(decoder))
-          if kind.streamsBodies { try channel.takeLittleAhead() }
+          try channel.takeLittleAhead()
         }
       }
       configuration.http2StreamChannelDebugInitializer = { stream in

@@ -142,7 +142,10 @@
       #expect(copies.isEmpty)
     }
 
-    @Test func `a file that becomes shorter while it is sent fails the request at once, and is named`() async throws {
+    @Test(arguments: [nil, Listener.answer])
+    func `a file that becomes shorter while it is sent fails the request at once, and is named`(answer: String?)
+      async throws
+    {
       let listener = try Listener()
       try Data(count: 30_000_000).write(to: file)
       let url = try #require(URL(string: "http://127.0.0.1:\(listener.port)/photos"))
@@ -151,13 +154,41 @@
       // Its head has come, and more than it takes unread is still to be sent.
       let connection = await listener.firstBytes()
       #expect(truncate(file.path, 100_000) == 0)
+      answer.map(connection.say)
       await connection.drain()
+      connection.close()
       _ = try await run
       let snapshot = try await store.job(job.id, detail: .all)
       #expect(snapshot.state == .failed, "\(snapshot)")
       #expect(snapshot.attempt == 1)
       #expect(snapshot.lastError == "\(file.path) became shorter while it was sent")
       #expect(copies.isEmpty, "no server has all of it")
+    }
+
+    @Test(arguments: [Listener.answer, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"])
+    func `a request that is answered before all of it has gone has arrived once that has`(early: String) async throws {
+      let listener = try Listener()
+      try Data(count: 30_000_000).write(to: file)
+      let url = try #require(URL(string: "http://127.0.0.1:\(listener.port)/photos"))
+      let body = try SendRequest.Body.file(file, copiedBeside: store)
+      let job = try await queue.enqueue(SendRequest(.put, url, body: body), options: JobOptions(maxAttempts: 1))
+      async let broken = worker.runUntilIdle()
+      let first = await listener.firstBytes()
+      first.say(early)
+      first.close()
+      _ = try await broken
+      let snapshot = try await store.job(job.id, detail: .all)
+      #expect(snapshot.state == .failed, "\(snapshot)")
+      #expect(copies.contains { $0 == body.copy }, "nobody has all of it")
+      try await queue.retry(job.id)
+      async let whole = worker.runUntilIdle()
+      let second = await listener.firstBytes()
+      second.say(Listener.answer)
+      #expect(await second.drain(atMost: 30_000_000) == 30_000_000)
+      _ = try await whole
+      second.close()
+      #expect(try await job.value.body == Data("hello".utf8))
+      #expect(copies.isEmpty)
     }
 
     @Test func `a copy is not old by a clock that was set`() async throws {
@@ -400,7 +431,7 @@
   }
 
   /// A port that takes connections, and reads nothing before it is told to.
-  private final class Listener: Sendable {
+  final class Listener: Sendable {
     let port: UInt16
     private let number: Int32
     private static let peek: Int32 = 2  // MSG_PEEK, which systems have as different types
@@ -430,19 +461,27 @@
 
     deinit { close(number) }
 
+    static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+
     struct Connection: Sendable {
       fileprivate let number: Int32
 
-      /// Reads what comes until it ends.
-      func drain() async {
+      /// Reads what comes until it ends, or has so many bytes. Returns how many came.
+      @discardableResult func drain(atMost most: Int = .max) async -> Int {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-          let count = recv(number, &bytes, bytes.count, 0)
+        var came = 0
+        while came < most, !Task.isCancelled {
+          let count = recv(number, &bytes, min(bytes.count, most - came), 0)
           if count == 0 || count < 0 && ![EAGAIN, EINTR].contains(errno) { break }
+          came += max(count, 0)
           await Task.yield()
         }
-        close(number)
+        return came
       }
+
+      func say(_ text: String) { send(number, text, text.utf8.count, 0) }
+
+      func close() { _ = Foundation.close(number) }
     }
 
     /// A connection of which something has come, which is not read.

@@ -47,6 +47,7 @@
           throw isForeign(
             ofURL: nil, status.size < old.flushed ? "has \(status.size) bytes, though \(old.flushed) came" : nil)
         }
+        setPermissions(of: bytes)
         try dropBrokenLine(text, file)
         record = old
         if !isThere { try noteMark(on: bytes, file) }
@@ -135,7 +136,6 @@
       guard let file = try folder.open(name.part, O_RDWR | O_CREAT, mode: mode) else {
         throw DownloadError.disk("open", path)
       }
-      setPermissions(of: file)
       return file
     }
 

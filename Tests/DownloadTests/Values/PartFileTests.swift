@@ -242,6 +242,22 @@
       let final = testFolder.path("a.bin")
       try testFolder.write("old", to: "a.bin")
       let folder = try Folder(
+    @Test func `The permissions of a file that only has a part's name stay as they are`() throws {
+      do {
+        let part = try part()
+        try write("12345", to: part)
+        try part.flush(5)
+      }
+      try FileManager.default.removeItem(atPath: testFolder.path("a.bin.part"))
+      try testFolder.write("a letter of somebody", to: "a.bin.part")
+      #expect(chmod(testFolder.path("a.bin.part"), 0o600) == 0)
+      #expect(throws: PartFile.Taken.self) {
+        try PartFile(
+          name, mark: mark, in: folder, url: "http://example.org/a.bin", sha256: nil, permissions: 0o644)
+      }
+      #expect(folder.status(of: "a.bin.part")?.permissions == 0o600)
+    }
+
         path: testFolder.url.path,
         flushing: { file, path in
           try file.flush(path)

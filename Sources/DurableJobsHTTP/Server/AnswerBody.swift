@@ -44,7 +44,7 @@
         isUnpacked = await body.look(GzipBeginning.isOther) ?? true
       }
       if question.decodes || encoding == nil {
-        guard question.hasPart || contentType.isEmpty || isPage && Self.isSourceText(named: question.name) else {
+        guard question.hasPart || contentType.isEmpty || isPage && Self.mayBeNoPage(question.name) else {
           return
         }
         beginsAsPage = await body.look(Self.isPage) ?? false

@@ -44,7 +44,7 @@
       // What is declared as something else may begin so, too.
       guard isSaidToBePage || contentType.isEmpty else { return false }
       if isFromElsewhere, Self.hasEndingOfNoPage(question.name) { return true }
-      if beginsAsPage, Self.isSourceText(named: question.name) { return true }
+      if beginsAsPage, Self.mayBeNoPage(question.name) { return true }
       return question.size != nil && total != nil || Self.isNoPage(named: question.name)
     }
 
@@ -72,18 +72,14 @@
       endings.contains((name as NSString).pathExtension.lowercased())
     }
 
-    /// Whether it is text for programs by its name, or a font: servers may declare it to be a page, and only its first bytes
-    /// tell whether it is one.
-    static func isSourceText(named name: String) -> Bool {
-      sourceEndings.contains((name as NSString).pathExtension.lowercased())
+    /// Whether it ends as names of files do, so that a page that is declared as one, and begins as one, was not asked for:
+    /// not `Mr._Bean`, nor `index.html.en`.
+    static func mayBeNoPage(_ name: String) -> Bool {
+      let ending = (name as NSString).pathExtension
+      let isUsual = ending.utf8.count < 10 && ending.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+      let before = ((name as NSString).deletingPathExtension as NSString).pathExtension.lowercased()
+      return isUsual && hasEndingOfNoPage(name) && !pageEndings.contains(before)
     }
-
-    private static let sourceEndings = Set(
-      """
-      sh bash zsh fish bat ps1 py rb lua js mjs cjs ts css c h cc cpp hpp rs go java kt swift cs sql patch diff
-      json jsonl ndjson geojson xml rss yml yaml toml ini cfg conf env txt text log tsv md rst tex ipynb proto
-      sha1 sha224 sha384 pem crt key hex map srt vtt ttf otf eot woff woff2 wasm zstd lzo tzst
-      """.split(whereSeparator: \.isWhitespace).map(String.init))
 
     /// A file is asked for by its ending, if it has one. What has digits alone is a version.
     private static func hasEndingOfNoPage(_ name: String) -> Bool {

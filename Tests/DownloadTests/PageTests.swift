@@ -42,6 +42,28 @@
       #expect(try setting.folder.holds(Self.large, as: String(way.dropFirst())))
     }
 
+    @Test func `words in place of the rest of a file are not the file, though they are said to be a newer version`()
+      async throws
+    {
+      let file = LyingAnswer.file(Self.large)
+      let words = LyingAnswer.file(
+        Content("Down for maintenance."), etag: "\"m\"", lastModified: "Tue, 06 Jan 2026 10:20:30 GMT")
+      server.serve("/disk.img", file.breaking(after: 5_000_000), words.with("Content-Type", "text/plain"), file)
+      let job = try await setting.fetch(setting.download(server.url("/disk.img")), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.lastError.contains("text/plain in place of the file"), "\(job.lastError)")
+      #expect(try setting.folder.holds(Self.large, as: "disk.img"))
+    }
+
+    @Test(arguments: [
+      ("a.svg", true), ("a.dylib", true), ("a.heif", true), ("a.tar.zst", true), ("a", false), ("a.html", false),
+      ("index.html.en", false), ("Mr._Bean", false), ("1.2", false), ("a.php", false),
+    ]) func `a page is no file of most endings`(name: String, isRefused: Bool) async throws {
+      server.serve("/\(name)", .page(200, "<!doctype html><html>Please log in."))
+      let job = try await setting.attempt(setting.download(server.url("/\(name)")))
+      #expect((job.state == .succeeded) == !isRefused, "\(job)")
+    }
+
     @Test func `a page stays in front of a part that can't be gone on from, without a checksum too`() async throws {
       let file = LyingAnswer.file(Self.large, etag: nil, lastModified: nil)
       server.serve("/get", file.breaking(after: 5_000_000), .page(200))

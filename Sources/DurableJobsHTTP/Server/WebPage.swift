@@ -39,7 +39,12 @@
     /// programs comes where the name says that the file is not one.
     func isInPlaceOfFile(_ question: Question, total: Int64?) -> Bool {
       if let total, total == question.size ?? question.known.total { return false }
-      guard isPage else { return isMessage && Self.isNoMessage(named: question.name) }
+      guard isPage else {
+        // What has begun as another type is no text now, whatever version that is said to be.
+        let hasBegunOtherwise = question.hasPart && question.known.type.map { !Self.isOfWords($0) } ?? false
+        return isMessage && Self.isNoMessage(named: question.name)
+          || hasBegunOtherwise && areWordsInPlaceOfFile(named: question.name)
+      }
       if question.hasPart, question.known.isPage != true { return true }
       // What is declared as something else may begin so, too.
       guard isSaidToBePage || contentType.isEmpty else { return false }
@@ -49,13 +54,16 @@
     }
 
     /// Whether it is meant for programs, as errors are, and not sent as a file.
-    private var isMessage: Bool {
-      ["json", "/xml", "+xml"].contains { contentType.hasSuffix($0) } && !isAttachment
+    private var isMessage: Bool { Self.isOfMessages(contentType) && !isAttachment }
+
+    private static func isOfMessages(_ type: String) -> Bool {
+      ["json", "/xml", "+xml"].contains { type.hasSuffix($0) }
     }
+    private static func isOfWords(_ type: String) -> Bool { isOfMessages(type) || type.hasPrefix("text/") }
 
     /// Text for people, where the name of the requested file says that it has none.
     func areWordsInPlaceOfFile(named name: String) -> Bool {
-      guard isMessage || contentType.hasPrefix("text/") && !isAttachment else { return false }
+      guard Self.isOfWords(contentType), !isAttachment else { return false }
       return Self.isNoMessage(named: name) || !(name as NSString).pathExtension.contains(where: \.isLetter)
     }
 
@@ -112,7 +120,7 @@
       DownloadError(
         .wrongContent,
         "the server sent \(type) in place of the file, as errors are told. If it is what you want, name it so: "
-          + "-O NAME.\(type.hasSuffix("json") ? "json" : "xml")")
+          + "-O NAME.\(type.hasSuffix("json") ? "json" : type.hasSuffix("xml") ? "xml" : "txt")")
     }
 
     /// `finding` says what else is wrong with it.

@@ -66,7 +66,7 @@
         var answer = FileAnswer(
           status: Int(response.status.code), headers: response.headers, version: response.version)
         answer.isFromElsewhere = url.path != self.url.path
-        answer.place = url.origin + url.path
+        answer.place = url.place
         guard case .redirect(let target) = answer.verdict(on: question) else {
           return Reply(answer: answer, origin: url.origin, body: response.body)
         }

@@ -7,8 +7,8 @@
     var entityTag: String?
     var lastModified: String?
     var wasJustModified: Bool?
-    /// Where the answer came from, without its query: a tag names a version of one resource, and another's file may
-    /// have the same tag. RFC 9110, section 8.8.3.
+    /// Where the answer came from, as ``HTTPURL/place``: a tag names a version of one resource, and another's file may have
+    /// the same tag.
     var place: String?
     /// The type that its server gave it.
     var type: String?

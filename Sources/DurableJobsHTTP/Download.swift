@@ -167,6 +167,8 @@
     /// As whom its server was asked, or would have been: ``FileRequest/user``.
     var user: String?
 
+    /// Whether its time is its server's, and not that of its last byte; nil for the latter.
+    package var hasServerTime: Bool?
     public init(path: String, size: Int64, sha256: String?, modified: Int64, wasThere: Bool) {
       self.path = path
       self.size = size

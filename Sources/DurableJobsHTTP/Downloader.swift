@@ -113,6 +113,7 @@
         let transfer = try transfer(attempt)
         var result = try await transfer.run()
         result.file.user = transfer.request.user
+        if download.keepsServerTime, !result.file.wasThere { result.file.hasServerTime = true }
         // Of a claim that is lost no end is told of here, and a proof that is kept locks a record that others want.
         _ = await context.isHeld()
         if let proof = result.proof, context.stopReason != .claimLost { proofs.add(proof, of: context.id) }

@@ -38,10 +38,10 @@
 
     @Test("of a file that was there, it is said when it was fetched, and that its server was not asked")
     func wasThere() {
-      func line(_ change: (inout Download) -> Void) -> String? {
-        var (diary, download, file) = (DownloadDiary(), download, file)
-        change(&download)
+      func line(_ change: (inout DownloadedFile) -> Void) -> String? {
+        var (diary, file) = (DownloadDiary(), file)
         file.wasThere = true
+        change(&file)
         let attempt = JobAttempt(job: JobID(rawValue: 1), queue: "default", number: 1, of: 20)
         let date = Date(timeIntervalSince1970: 180)
         return [.began, .remarked("the server was not asked"), .succeeded(file)].compactMap {
@@ -50,7 +50,7 @@
       }
       let unasked = "the server was not asked (--overwrite fetches it anew)"
       #expect(line { _ in } == "already there: a  fetched 3 min ago; \(unasked)")
-      #expect(line { $0.keepsServerTime = true } == "already there: a  \(unasked)")
+      #expect(line { $0.hasServerTime = true } == "already there: a  \(unasked)")
     }
 
     @Test("what is waited for is told to programs without what may be a password")

@@ -37,6 +37,7 @@
         folder.drop(self.name.mark(for: url, job))
         for name in [self.name, own] { PartFile.clearRecords(of: name, in: folder, download) }
         // Whether that file is skipped depends on its server's answer.
+        found.hasServerTime = file.hasServerTime
         if !download.skipsExisting { return found }
       }
       if try await wasLeft(name, folder), mayBe, !replaces, !download.skipsExisting { return found }

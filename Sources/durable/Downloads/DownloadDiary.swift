@@ -68,7 +68,7 @@
         if file.wasThere {
           let age = Duration.seconds(date.timeIntervalSince1970 - Double(file.modified) / 1e9)
           // Else its time is another's.
-          let isOurs = download.sha256 == nil && !download.keepsServerTime && age >= .zero
+          let isOurs = download.sha256 == nil && file.hasServerTime != true && age >= .zero
           line.detail = (isOurs ? "fetched \(age.roughly) ago; " : "") + "\(remark) (--overwrite fetches it anew)"
         } else {
           line.detail += "; \(remark)"

@@ -16,7 +16,8 @@
   /// A file that is there already is done if it comes to the `sha256`. Where none is given, it is done if it is as a download
   /// of this store left it; if an earlier one, of whichever store, brought it from this URL and the server still has that version,
   /// which is noted on the file where its file system can; or if the server tells its very size and time, which files have that
-  /// were fetched with `keepsServerTime`, or by others who keep that. Else it is an error: see `overwrites` and `skipsExisting`.
+  /// were fetched with `keepsServerTime`, or by others who keep that, unless what is noted says that it is another URL's or
+  /// another user's. Else it is an error: see `overwrites` and `skipsExisting`.
   ///
   /// A download is identified by its URL and destination: while one is unfinished, a second `enqueue` returns its
   /// handle, even if the two differ in other ways. The job's key is that identity, by which a later download finds the
@@ -166,9 +167,9 @@
     public var wasThere: Bool
     /// As whom its server was asked, or would have been: ``FileRequest/user``.
     var user: String?
-
     /// Whether its time is its server's, and not that of its last byte; nil for the latter.
     package var hasServerTime: Bool?
+
     public init(path: String, size: Int64, sha256: String?, modified: Int64, wasThere: Bool) {
       self.path = path
       self.size = size

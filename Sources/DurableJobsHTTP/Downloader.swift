@@ -145,10 +145,11 @@
           }
         },
         cameSince: { [store] in
-          try await OtherDownloads(store: store).brought($0, $1, in: $2, since: attempt.job, besides: download)
+          let others = OtherDownloads(store: store, user: user)
+          return try await others.brought($0, $1, in: $2, since: attempt.job, besides: download)
         },
         cameEver: { [store] in
-          try await OtherDownloads(store: store).broughtEver($0, $1, in: $2, besides: download)
+          try await OtherDownloads(store: store, user: user).broughtEver($0, $1, in: $2, besides: download)
         }, stoodAtFirst: attempt.first, remark: { attempt.tell(.remarked($0)) }, promises: promises, store: store.path)
     }
 

@@ -43,6 +43,12 @@
       setting.folder.path(FileName(harmless: "a.bin").mark(for: url.isEmpty ? download.url.absoluteString : url, job))
     }
 
+    /// What a crash leaves of a small one: a second name, and what is noted on it.
+    private func leave(_ name: String = "a.bin", by job: KnownJob) throws {
+      try download.note(on: name)
+      #expect(link(setting.folder.path(name), mark(job)) == 0)
+    }
+
     private func put() throws { try Data(content.bytes).write(to: URL(filePath: setting.folder.path("a.bin"))) }
 
     @Test(arguments: [nil, content.sha256]) func `a small one is known by its second name, which goes`(sha256: String?)
@@ -50,7 +56,7 @@
     {
       let job = try await cancelled()
       try put()
-      #expect(link(setting.folder.path("a.bin"), mark(job)) == 0)
+      try leave(by: job)
       var next = download
       next.sha256 = sha256
       let found = try await setting.fetch(next)
@@ -67,11 +73,31 @@
       let job = try await cancelled()
       try setting.folder.write("precious", to: "a.bin")
       try Data(content.bytes).write(to: URL(filePath: setting.folder.path("b.bin")))
-      #expect(link(setting.folder.path("b.bin"), mark(job)) == 0)
+      try leave("b.bin", by: job)
       let found = try await setting.fetch(download)
       #expect(found.file?.path == setting.folder.path("b.bin"), "\(found.lastError)")
       #expect(setting.folder.names == ["a.bin", "b.bin"])
       #expect(try setting.folder.text("a.bin") == "precious")
+    }
+
+    @Test(arguments: [true, false])
+    func `a small one that was changed since, or has another name by now, is none`(isEdit: Bool) async throws {
+      let job = try await cancelled()
+      try put()
+      try leave(by: job)
+      if isEdit {
+        let file = try FileHandle(forWritingTo: URL(filePath: setting.folder.path("a.bin")))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data("A LINE OF SOMEBODY".utf8))
+        try file.close()
+      } else {
+        #expect(rename(setting.folder.path("a.bin"), setting.folder.path("mine")) == 0)
+      }
+      let found = try await setting.fetch(download)
+      #expect(found.state == (isEdit ? .failed : .succeeded), "\(found.lastError)")
+      #expect(found.file?.wasThere != true)
+      #expect(!server.requests.isEmpty)
+      #expect(setting.folder.names == (isEdit ? ["a.bin"] : ["a.bin", "mine"]))
     }
 
     @Test func `a second name that was left after its job's success was stored goes, where the file has its checksum`()
@@ -143,7 +169,7 @@
         Download(of: $0)
       }
       try put()
-      #expect(link(setting.folder.path("a.bin"), mark(KnownJob(id, of: stored))) == 0)
+      try leave(by: KnownJob(id, of: stored))
       try Data(changed.bytes.prefix(1000)).write(to: URL(filePath: setting.folder.path("a.bin~new.part")))
       try PartRecord(url: download.url.absoluteString).lines.write(
         to: URL(filePath: setting.folder.path("a.bin~new.part.json")))
@@ -172,7 +198,7 @@
       try Data(changed.bytes).write(to: URL(filePath: setting.folder.path("a.bin")))
       let theirs = KnownJob(JobID(rawValue: 1), nonce: nonce)
       if isSmall {
-        #expect(link(setting.folder.path("a.bin"), mark(theirs)) == 0)
+        try leave(by: theirs)
       } else {
         try putRecord(of: theirs)
       }

@@ -7,13 +7,14 @@
     /// Gives the complete, flushed file its name. Nil if the name belongs to a file other than `replacing`.
     ///
     /// What is to be is recorded first: an attempt that comes after a crash finds the file in its place, and knows it.
-    /// `origin` is what is noted on it. `remark` is told what the file has not got, though it was asked for.
+    /// That it is `owner`'s is noted on it; with its version, unless that is not known for sure. `remark` is told what the file
+    /// has not got, though it was asked for.
     func finish(
-      as final: FileName, by job: KnownJob, modified: Date?, sha256: String?, replacing: FileStatus?,
-      origin: (FileVersion, FileStatus) -> FileOrigin? = { _, _ in nil }, remark: (String) -> Void = { _ in }
+      as final: FileName, by job: KnownJob, of owner: FileOwner, modified: Date?, sha256: String?,
+      replacing: FileStatus?, isVersion: Bool = true, remark: (String) -> Void = { _ in }
     ) throws -> DownloadedFile? {
       if replacing == nil {
-        switch try nameFromMemory(as: final, modified: modified, sha256: sha256, origin: origin, remark: remark) {
+        switch try nameFromMemory(as: final, modified, sha256, owner, isVersion: isVersion, remark) {
         case .done(let file): return file
         case .isTaken: return nil
         case .isImpossible: break
@@ -35,7 +36,7 @@
         }
       }
       try trusting { try folder.flush(files.record, part.recordPath) }
-      origin(part.record.version, status).map(files.bytes.note)
+      files.bytes.note(FileNote(owner, isVersion ? part.record.version : nil, final, status, tail: tail))
       try folder.checkPlace()
       // What was to be replaced may be gone by now, or changed.
       let there = folder.status(of: final.description)
@@ -52,15 +53,15 @@
     private enum Naming {
       case done(DownloadedFile)
       case isTaken
-      /// It is on disk already, hard links are not available, or the second name is in use.
+      /// It is on disk already, hard links or notes are not available, or the second name is in use.
       case isImpossible
     }
 
     /// The shorter way for a file that is not on disk: it is written under a name derived from the job, and keeps that
     /// as a second name until the success is stored.
     private func nameFromMemory(
-      as final: FileName, modified: Date?, sha256: String?, origin: (FileVersion, FileStatus) -> FileOrigin?,
-      remark: (String) -> Void
+      as final: FileName, _ modified: Date?, _ sha256: String?, _ owner: FileOwner, isVersion: Bool,
+      _ remark: (String) -> Void
     ) throws -> Naming {
       guard let bytes = state.withLock({ $0.part.isInMemory ? $0.part.early : nil }) else { return .isImpossible }
       guard let file = try? folder.lock(mark, mode: permissions ?? 0o666) else { return .isImpossible }
@@ -72,7 +73,10 @@
       if let modified { try file.set(modified: modified, folder.path(of: mark)).map(remark) }
       try folder.flush(file, folder.path(of: mark))
       let status = try status(of: file, mark)
-      origin(record.version, status).map(file.note)
+      let tail = try file.tail(before: status.size, folder.path(of: mark))
+      let note = FileNote(owner, isVersion ? record.version : nil, final, status, tail: tail)
+      // By its second name alone nobody could tell what has become of it.
+      guard file.note(note) else { return .isImpossible }
       try folder.checkPlace()
       switch try folder.link(mark, to: final.description) {
       case .isImpossible: return .isImpossible
@@ -116,12 +120,12 @@
     // MARK: After a crash
 
     /// A file that an earlier attempt of the same job named without being able to report it, found by the record of a
-    /// part; and that record. Removes what is left of the other part.
+    /// part; and that record. Removes what is left of the other part. What came for another `asker` is not this one's.
     static func recorded(
-      _ name: FileName, in folder: Folder, _ download: Download, by job: KnownJob
+      _ name: FileName, in folder: Folder, _ download: Download, by job: KnownJob, asker: String? = nil
     ) throws -> (file: DownloadedFile, record: String)? {
       for (name, other) in [(name, name.new), (name.new, name)] {
-        guard let file = try named(name, in: folder, download, by: job) else { continue }
+        guard let file = try named(name, in: folder, download, by: job, asker) else { continue }
         remove(other, in: folder, download)
         return (file, name.record)
       }
@@ -129,11 +133,11 @@
     }
 
     private static func named(
-      _ name: FileName, in folder: Folder, _ download: Download, by job: KnownJob
+      _ name: FileName, in folder: Folder, _ download: Download, by job: KnownJob, _ asker: String?
     ) throws -> DownloadedFile? {
       guard folder.status(of: name.record) != nil, let file = try folder.open(name.record, O_RDONLY),
         let record = PartRecord(try file.read(folder.path(of: name.record))),
-        record.url == download.url.withoutCredentials, let whole = record.whole,
+        record.url == download.url.withoutCredentials, record.asker == asker, let whole = record.whole,
         KnownJob(whole.job, nonce: whole.nonce) == job,
         let status = folder.status(of: whole.name),
         status.isRegular, status.size == whole.size, status.modified == whole.modified, folder.isOurs(status),
@@ -150,13 +154,15 @@
       return file
     }
 
-    /// The same, found by the second name of the file: as `final`, or under whatever name it has if that is nil.
+    /// The same, found by the second name of the file, and as its note says that it was brought: as `final`, or under the
+    /// name that its server gave it if that is nil.
     static func marked(
-      _ mark: String, as final: FileName?, in folder: Folder, _ download: Download
+      _ mark: String, as final: FileName?, in folder: Folder, _ download: Download, by user: String? = nil
     ) throws -> DownloadedFile? {
       guard let kept = folder.status(of: mark), kept.isRegular, kept.links > 1, folder.isOurs(kept) else { return nil }
       let names = final.map { [$0.description] } ?? folder.names { !$0.hasSuffix(".part") }
-      guard let name = names.first(where: { folder.status(of: $0)?.inode == kept.inode }),
+      let noted = folder.noted(mark, kept, for: FileOwner(download, as: user))
+      guard let name = names.first(where: { noted.isNamed($0) && folder.status(of: $0)?.inode == kept.inode }),
         let file = try confirmed(name, kept, in: folder, download)
       else { return nil }
       try folder.flush()

@@ -10,6 +10,8 @@
   /// is the same download; whatever is unknown about it counts against taking its file.
   struct OtherDownloads: Sendable {
     let store: any JobStore
+    /// As whom the server is asked: ``FileRequest/user``.
+    let user: String?
 
     /// Whether one that requests something else brought the file of that name after `job` was requested.
     func brought(
@@ -27,7 +29,7 @@
           if other.key != download.identity, file.links > 1 { return true }
           continue
         }
-        if theirs.isOther(than: download), theirs.folder == download.folder,
+        if !theirs.asks(as: download), theirs.folder == download.folder,
           PartFile.isNamed(name, file, in: folder, theirs, by: KnownJob(other.id, of: theirs))
         {
           return true
@@ -47,7 +49,7 @@
       for _ in 0..<20 {
         let page = try await store.jobs(query)
         let isFound = page.contains { job in
-          Self.brought(path, by: job, besides: download) { $0.size == file.size && $0.modified == file.modified }
+          brought(path, by: job, besides: download) { $0.size == file.size && $0.modified == file.modified }
         }
         if isFound { return true }
         guard page.count == query.limit else { return false }
@@ -71,7 +73,7 @@
         if ids.isEmpty { return false }
         let late = try await store.jobs(JobQuery(.ids(ids), detail: [.payload, .output], limit: ids.count))
         let isFound = late.contains { job in
-          Self.brought(path, orOtherwise: there, by: job, besides: download)
+          brought(path, orOtherwise: there, by: job, besides: download)
         }
         if isFound { return true }
         guard page.count == query.limit else { return false }
@@ -80,25 +82,20 @@
     }
 
     /// `there` is the file at `path`, which may have been brought under a name that the file system takes for the same.
-    private static func brought(
+    private func brought(
       _ path: String, orOtherwise there: FileStatus? = nil, by job: JobSnapshot, besides download: Download,
       as isIt: (DownloadedFile) -> Bool = { _ in true }
     ) -> Bool {
       guard let output = job.output, let file = try? JSONDecoder().decode(DownloadedFile.self, from: output),
-        !file.wasThere, file.path == path || there.map({ isSame($0, path, as: file.path) }) == true, isIt(file)
+        !file.wasThere, file.path == path || there.map({ Self.isSame($0, path, as: file.path) }) == true, isIt(file)
       else { return false }
-      return Download(of: job)?.isOther(than: download) ?? (job.key != download.identity)
+      guard let theirs = Download(of: job) else { return job.key != download.identity }
+      return !theirs.asks(as: download) || file.user != user
     }
 
     private static func isSame(_ there: FileStatus, _ path: String, as other: String) -> Bool {
       (path as NSString).deletingLastPathComponent == (other as NSString).deletingLastPathComponent
         && FileStatus(ofFileAt: other)?.inode == there.inode
-    }
-  }
-
-  extension Download {
-    fileprivate func isOther(than download: Download) -> Bool {
-      identity != download.identity && !asks(as: download)
     }
   }
 

@@ -29,7 +29,7 @@
       let replaces = try await replaces(name, folder)
       let mayBe = mayBeServers(status, isReplaced: replaces) && folder.isBelieved(status)
       if mayBe, !replaces, let (file, job) = try await recorded(path),
-        file.size == status.size, file.modified == status.modified,
+        isAsBrought(file, name, status, folder),
         // Another download may have brought one like it since.
         try await !cameEver(name, status, folder)
       {
@@ -41,22 +41,21 @@
         if !download.skipsExisting { return found }
       }
       if try await wasLeft(name, folder), mayBe, !replaces, !download.skipsExisting { return found }
-      if mayBe, !replaces, let told, folder.isBrought(name, status, by: download, as: request.user, told.version) {
+      let noted = folder.noted(name.description, status, for: owner)
+      if mayBe, !replaces, let told, noted.isBrought(by: owner, status, told.version) {
         dropMarks(of: status, folder)
         return found
       }
       var isAnothers = false
-      // By size and date alone the file may be another user's, or what is noted on it.
-      if mayBe, let told, download.skipsExisting || download.headers.isEmpty && request.url.credentials == nil,
+      // By size and date alone the file may be another user's.
+      let isTaken = noted.isTaken(by: owner)
+      if mayBe, let told, download.skipsExisting || owner.isAnybody || isTaken == true,
         told.isThere(size: status.size, modified: status.modified, skipsExisting: download.skipsExisting)
       {
         // It was not there when this download was requested.
         isAnothers = try await cameSince(name, status, folder)
-        // If something is noted on it, that is another file, or version: else it would have been known above. And two files may
-        // have the same size and time, if a server dates all of them to 1970.
         if !isAnothers, !download.skipsExisting {
-          isAnothers = folder.origin(of: name) != nil
-          if !isAnothers { isAnothers = try await cameEver(name, status, folder) }
+          isAnothers = if let isTaken { !isTaken } else { try await cameEver(name, status, folder) }
         }
         if !isAnothers {
           if !download.skipsExisting { dropMarks(of: status, folder) }
@@ -66,6 +65,16 @@
       if isFinalName, replaces { try folder.checkReplacing(name.description) }
       guard isFinalName, !replaces, told != nil || !mayBe else { return nil }
       throw isAnothers ? cameFromElsewhere(name, folder) : fileExists(name, folder)
+    }
+
+    var owner: FileOwner { FileOwner(download, as: request.user) }
+
+    /// Whether it is as a download of this store left it.
+    private func isAsBrought(
+      _ file: DownloadedFile, _ name: FileName, _ there: FileStatus, _ folder: Folder
+    ) -> Bool {
+      file.size == there.size && file.modified == there.modified
+        && folder.noted(name.description, there, for: owner).mayBeOwn
     }
 
     /// Reads a large file only once, however many answers it is compared with.
@@ -90,14 +99,18 @@
       for (job, isSame) in try await ended() {
         let mark = self.name.mark(for: url, job)
         if folder.status(of: mark) != nil {
-          let isThis = try PartFile.marked(mark, as: name, in: folder, download) != nil
+          let isThis = try PartFile.marked(mark, as: name, in: folder, download, by: request.user) != nil
           if isSame, isThis { wasLeft = true }
           // What has its server's name is asked for by that later.
           let mayBeLater = isSame && !isThis && name == self.name && download.name == nil
-          if try !mayBeLater || PartFile.marked(mark, as: nil, in: folder, download) == nil { folder.drop(mark) }
+          if try !mayBeLater || PartFile.marked(mark, as: nil, in: folder, download, by: request.user) == nil {
+            folder.drop(mark)
+          }
         }
         for part in [self.name, own] {
-          guard let (file, _) = try PartFile.recorded(part, in: folder, download, by: job) else { continue }
+          guard
+            let (file, _) = try PartFile.recorded(part, in: folder, download, by: job, asker: request.asker)
+          else { continue }
           if isSame, file.path == folder.path(of: name.description) { wasLeft = true }
           PartFile.clearRecords(of: part, in: folder, download)
         }
@@ -127,7 +140,7 @@
       guard let there = folder.status(of: name.description),
         let (file, _) = try await recorded(folder.path(of: name.description))
       else { return false }
-      return !file.wasThere && file.size == there.size && file.modified == there.modified
+      return !file.wasThere && isAsBrought(file, name, there, folder)
     }
 
     /// What stands beside the store under its name is the store's, and is read as such: a journal is rolled back.

@@ -177,11 +177,9 @@
       }
       guard
         let file = try part.finish(
-          as: final, by: job, modified: modified, sha256: sha256, replacing: replaces ? there : nil,
-          origin: { [download, request] in
-            // Nobody shall know one again that may have been cut.
-            mayBeCut && sha256 == nil ? nil : FileOrigin(download, by: request.user, $0, $1)
-          }, remark: remark)
+          as: final, by: job, of: owner, modified: modified, sha256: sha256, replacing: replaces ? there : nil,
+          // Nobody shall know one again that may have been cut.
+          isVersion: !mayBeCut || sha256 != nil, remark: remark)
       else {
         // What has the name came meanwhile, and may be the same. A small file is not worth a part beside it.
         if wasInMemory { part.discard() }

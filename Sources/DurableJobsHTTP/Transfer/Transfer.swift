@@ -100,11 +100,13 @@
     func run() async throws -> Result {
       let folder = try Folder(path: download.folder)
       for name in [name, own] {
-        guard let (file, record) = try PartFile.recorded(name, in: folder, download, by: job) else { continue }
+        guard
+          let (file, record) = try PartFile.recorded(name, in: folder, download, by: job, asker: request.asker)
+        else { continue }
         return Result(file: file, proof: NamingProof(folder: folder, mark: mark, record: (record, job)))
       }
-      if let file = try PartFile.marked(mark, as: name, in: folder, download)
-        ?? (download.name == nil ? PartFile.marked(mark, as: nil, in: folder, download) : nil)
+      if let file = try PartFile.marked(mark, as: name, in: folder, download, by: request.user)
+        ?? (download.name == nil ? PartFile.marked(mark, as: nil, in: folder, download, by: request.user) : nil)
       {
         // It came in memory, beside a part of another version.
         for name in [name, own] { PartFile.clear(name, in: folder, download) }

@@ -21,6 +21,8 @@
       download = Download(from: try #require(URL(string: "http://example.org/a.bin")), to: testFolder.url)
     }
 
+    private var owner: FileOwner { FileOwner(download, as: nil) }
+
     private func part(
       _ url: String = "http://example.org/a.bin", sha256: String? = nil, in folder: Folder? = nil
     ) throws -> PartFile {
@@ -201,7 +203,7 @@
         let part = try part()
         try write("12345", to: part)
         try part.flush(5)
-        let file = try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: nil)
+        let file = try part.finish(as: name, by: job, of: owner, modified: nil, sha256: nil, replacing: nil)
         #expect(file?.size == 5)
       }
       func recorded(_ download: Download, by other: Int64 = 7, nonce: String = "n") throws -> DownloadedFile? {
@@ -210,6 +212,7 @@
       #expect(try recorded(download)?.size == 5)
       #expect(try recorded(download, by: 8) == nil)
       #expect(try recorded(download, nonce: "m") == nil)
+      #expect(try PartFile.recorded(name, in: folder, download, by: job, asker: "another user") == nil)
       var other = download
       other.size = 6
       #expect(try recorded(other) == nil)
@@ -228,7 +231,8 @@
     @Test(arguments: [5, 300_000]) func `Who has named a file is known, until it is stored`(size: Int) throws {
       let part = try part()
       try write(String(repeating: "x", count: size), to: part)
-      _ = try part.finish(as: FileName(harmless: "b.bin"), by: job, modified: nil, sha256: nil, replacing: nil)
+      _ = try part.finish(
+        as: FileName(harmless: "b.bin"), by: job, of: owner, modified: nil, sha256: nil, replacing: nil)
       let status = try #require(folder.status(of: "b.bin"))
       func isNamed(_ name: String, by other: Int64 = 7) -> Bool {
         PartFile.isNamed(
@@ -238,10 +242,6 @@
       #expect(!isNamed("b.bin", by: 8))
     }
 
-    @Test func `What came while the whole file was flushed is not replaced`() throws {
-      let final = testFolder.path("a.bin")
-      try testFolder.write("old", to: "a.bin")
-      let folder = try Folder(
     @Test func `The permissions of a file that only has a part's name stay as they are`() throws {
       do {
         let part = try part()
@@ -258,6 +258,10 @@
       #expect(folder.status(of: "a.bin.part")?.permissions == 0o600)
     }
 
+    @Test func `What came while the whole file was flushed is not replaced`() throws {
+      let final = testFolder.path("a.bin")
+      try testFolder.write("old", to: "a.bin")
+      let folder = try Folder(
         path: testFolder.url.path,
         flushing: { file, path in
           try file.flush(path)
@@ -266,7 +270,7 @@
       let part = try part(in: folder)
       try write("12345", to: part)
       let old = folder.status(of: "a.bin")
-      #expect(try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: old) == nil)
+      #expect(try part.finish(as: name, by: job, of: owner, modified: nil, sha256: nil, replacing: old) == nil)
       #expect(try testFolder.text("a.bin") == "edited")
     }
 
@@ -327,7 +331,7 @@
       try file.truncate(atOffset: 0)
       try file.write(contentsOf: Data(text.utf8))
       let error = #expect(throws: DownloadError.self) {
-        try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: nil)
+        try part.finish(as: name, by: job, of: owner, modified: nil, sha256: nil, replacing: nil)
       }
       #expect(error?.code == .disk)
       #expect(testFolder.names == [])
@@ -352,7 +356,7 @@
         let part = try part()
         try write("12345", to: part)
         try part.flush(5)
-        _ = try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: nil)
+        _ = try part.finish(as: name, by: job, of: owner, modified: nil, sha256: nil, replacing: nil)
       }
       let (_, record) = try #require(try PartFile.recorded(name, in: folder, download, by: job))
       let proof = Transfer.NamingProof(folder: folder, mark: mark, record: (record, job))
@@ -424,7 +428,7 @@
       #expect(futimens(file.fileDescriptor, [timespec(), timespec()]) == 0)
       try file.write(contentsOf: Data("1".utf8))
       #expect(throws: DownloadError.self) {
-        try part.finish(as: name, by: job, modified: nil, sha256: part.record.sha256, replacing: nil)
+        try part.finish(as: name, by: job, of: owner, modified: nil, sha256: part.record.sha256, replacing: nil)
       }
       #expect(testFolder.names == [])
       let next = try self.part(sha256: part.record.sha256)
@@ -443,7 +447,7 @@
         try write("12345", to: part)
         try part.flush(5)
         #expect(
-          try part.finish(as: name, by: job, modified: nil, sha256: part.checksum(), replacing: nil)?.sha256
+          try part.finish(as: name, by: job, of: owner, modified: nil, sha256: part.checksum(), replacing: nil)?.sha256
             == download.sha256)
       }
       func recorded() throws -> DownloadedFile? { try PartFile.recorded(name, in: folder, download, by: job)?.file }
@@ -472,7 +476,7 @@
         try write("67", to: part)
         try part.flush(2)
         let kept = try first.map { try testFolder.text($0) }
-        #expect(try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: nil)?.size == 2)
+        #expect(try part.finish(as: name, by: job, of: owner, modified: nil, sha256: nil, replacing: nil)?.size == 2)
         #expect(testFolder.names == ["a.bin", "a.bin~new.part.json"])
         // As a death leaves it that comes just before they go.
         for (name, text) in zip(first, kept) { try testFolder.write(text, to: name) }
@@ -512,7 +516,7 @@
         #expect(throws: DownloadError.self) { try part.flush(10) }
         #expect(throws: DownloadError.self) { try write("x", to: part) }
         #expect(throws: DownloadError.self) {
-          try part.finish(as: self.name, by: job, modified: nil, sha256: nil, replacing: nil)
+          try part.finish(as: self.name, by: job, of: owner, modified: nil, sha256: nil, replacing: nil)
         }
         if !dies {
           part.settle()
@@ -554,7 +558,7 @@
       isBroken.withLock { $0 = true }
       for _ in 0..<2 {
         #expect(throws: DownloadError.self) {
-          try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: nil)
+          try part.finish(as: name, by: job, of: owner, modified: nil, sha256: nil, replacing: nil)
         }
         isBroken.withLock { $0 = false }
       }
@@ -577,7 +581,7 @@
       try part.learn(FileVersion(total: 5), serverName: nil, modified: nil, isDecoded: false)
       try write("12345", to: part)
       #expect(throws: DownloadError.self) {
-        try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: nil)
+        try part.finish(as: name, by: job, of: owner, modified: nil, sha256: nil, replacing: nil)
       }
       part.settle()
       #expect(testFolder.names == ["a.bin.part", "a.bin.part.json"])
@@ -593,7 +597,7 @@
       try write("12345", to: part)
       #expect(testFolder.names == [])
       let modified = Date(timeIntervalSince1970: 1_700_000_000)
-      let file = try part.finish(as: name, by: job, modified: modified, sha256: nil, replacing: nil)
+      let file = try part.finish(as: name, by: job, of: owner, modified: modified, sha256: nil, replacing: nil)
       #expect(file?.size == 5)
       #expect(file?.modified == 1_700_000_000_000_000_000)
       #expect(testFolder.names == ["a.bin", mark])
@@ -609,7 +613,10 @@
       #expect(try marked(other) == nil)
       other.sha256 = "5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5"
       #expect(try marked(other)?.sha256 == other.sha256)
+      #expect(try PartFile.marked(mark, as: nil, in: folder, download) == file)
+      #expect(try PartFile.marked(mark, as: name, in: folder, download, by: "another user") == nil)
       #expect(rename(testFolder.path("a.bin"), testFolder.path("mine")) == 0)
+      #expect(try PartFile.marked(mark, as: nil, in: folder, download) == nil, "no server has called it so")
       #expect(try marked(download) == nil)
     }
 
@@ -642,6 +649,7 @@
     @Test(.enabled(if: geteuid() == 0, "only root may give files away"))
     func `A file of another user is not known by a second name`() throws {
       try testFolder.write("12345", to: "a.bin")
+      try download.note(on: "a.bin")
       #expect(link(testFolder.path("a.bin"), testFolder.path(mark)) == 0)
       #expect(try PartFile.marked(mark, as: name, in: folder, download) != nil)
       #expect(chown(testFolder.path("a.bin"), 4711, 4711) == 0)
@@ -663,7 +671,7 @@
         try part.learn(FileVersion(total: 5), serverName: nil, modified: nil, isDecoded: false)
         try write(text, to: part)
         #expect(
-          try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: nil) != nil)
+          try part.finish(as: name, by: job, of: owner, modified: nil, sha256: nil, replacing: nil) != nil)
         if text == "12345" { #expect(rename(testFolder.path("a.bin"), testFolder.path("mine")) == 0) }
       }
       #expect(try testFolder.text("mine") == "12345")
@@ -675,7 +683,7 @@
       try part.learn(FileVersion(total: 5), serverName: nil, modified: nil, isDecoded: false)
       try write("12345", to: part)
       try testFolder.write("mine", to: "a.bin")
-      #expect(try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: nil) == nil)
+      #expect(try part.finish(as: name, by: job, of: owner, modified: nil, sha256: nil, replacing: nil) == nil)
       #expect(try testFolder.text("a.bin") == "mine")
       #expect(testFolder.names == ["a.bin"])
     }
@@ -686,7 +694,7 @@
       let part = try part()
       try part.learn(FileVersion(total: 5), serverName: nil, modified: nil, isDecoded: false)
       try write("12345", to: part)
-      #expect(try part.finish(as: name, by: job, modified: nil, sha256: nil, replacing: nil)?.size == 5)
+      #expect(try part.finish(as: name, by: job, of: owner, modified: nil, sha256: nil, replacing: nil)?.size == 5)
       #expect(try testFolder.text("a.bin") == "12345")
       #expect(testFolder.names.contains("a.bin.part.json"))
     }

@@ -1,0 +1,184 @@
+#if HTTP
+  import DurableJobs
+  import Foundation
+
+  /// Whose a file is that comes: of which URL, and as whom that is asked.
+  struct FileOwner: Equatable, Sendable {
+    /// A digest: it says nothing of the URL to who reads it. Secrets in the query are left out, since a short one could be
+    /// guessed.
+    fileprivate let url: String
+    /// What is asked for with headers or a password may be one user's alone.
+    let isPersonal: Bool
+    /// Of whom the file of passwords names, it is that user's.
+    private let user: String?
+    private let hasSecret: Bool
+
+    /// `user` is ``FileRequest/user``.
+    init(_ download: Download, as user: String?) {
+      let facts = [download.url.withoutSecretFields.absoluteString.withoutCredentials, user ?? ""]
+      url = FileNote.digest(facts)
+      isPersonal = !download.headers.isEmpty || HTTPURL(download.url)?.credentials != nil
+      hasSecret = !download.url.secretFields.isEmpty
+      self.user = user
+    }
+
+    /// Whether everybody gets the same file.
+    var isAnybody: Bool { !isPersonal && user == nil }
+
+    /// The one of its server's versions that the file is; nil where that doesn't tell them apart. A strong tag names one
+    /// file, whoever asks for it (RFC 9110, section 8.8.1); a date does not.
+    fileprivate func version(_ version: FileVersion) -> String? {
+      guard let validator = version.validator, !hasSecret, version.hasStrongTag || !isPersonal else { return nil }
+      return FileNote.digest([validator, version.place ?? ""])
+    }
+  }
+
+  /// What is noted on a file that came: whose it is, which version, and how it was left. By that it is known again:
+  /// after a crash, where the store has forgotten, and where another has its size and time.
+  struct FileNote: Equatable {
+    private let text: String
+
+    fileprivate static func digest(_ facts: [String]) -> String {
+      SHA256.hash(data: Data(facts.joined(separator: "\n").utf8)).prefix(8).hexadecimal
+    }
+
+    /// `tail` is a digest of its last bytes. Without a version where the file may have been cut.
+    init(_ owner: FileOwner, _ version: FileVersion?, _ name: FileName, _ file: FileStatus, tail: String) {
+      text = [
+        Self.kind, owner.url, owner.isPersonal ? "personal" : "public", version.flatMap(owner.version) ?? "-",
+        Self.digest([name.description]), Self.digest(["\(file.size)", "\(file.modified)", tail]),
+      ].joined(separator: " ")
+    }
+
+    fileprivate init?(_ text: String) {
+      guard text.hasPrefix(Self.kind + " "), text.split(separator: " ").count == 6 else { return nil }
+      self.text = text
+    }
+
+    private static let kind = "file"
+    private var words: [Substring] { text.split(separator: " ") }
+    fileprivate var bytes: [UInt8] { Array(text.utf8) }
+
+    fileprivate func isOf(_ owner: FileOwner) -> Bool { words[1] == owner.url }
+    fileprivate var isPersonal: Bool { words[2] == "personal" }
+    fileprivate var version: Substring? { words[3] == "-" ? nil : words[3] }
+    fileprivate func isName(_ name: String) -> Bool { words[4] == Self.digest([name]) }
+    fileprivate func isLeft(_ file: FileStatus, tail: String) -> Bool {
+      words[5] == Self.digest(["\(file.size)", "\(file.modified)", tail])
+    }
+  }
+
+  /// What a file's note says to who asks for that file.
+  enum NotedFile {
+    /// Its file system has no notes.
+    case isUnknown
+    /// Nothing was noted on it.
+    case isForeign
+    /// Another download brought it, or it has changed since.
+    case isOthers
+    /// It is the asker's own, as it was left.
+    case isOwn(FileNote)
+
+    /// As far as can be told.
+    var mayBeOwn: Bool {
+      switch self {
+      case .isUnknown, .isOwn: true
+      case .isForeign, .isOthers: false
+      }
+    }
+
+    /// Whether it was brought under that name.
+    func isNamed(_ name: String) -> Bool { if case .isOwn(let note) = self { note.isName(name) } else { false } }
+
+    /// Whether it is still the version that its server has.
+    func isBrought(by owner: FileOwner, _ file: FileStatus, _ version: FileVersion) -> Bool {
+      guard case .isOwn(let note) = self, version.total ?? file.size == file.size,
+        let now = owner.version(version), note.version == now[...]
+      else { return false }
+      return version.hasStrongTag || !note.isPersonal
+    }
+
+    /// Whether it may be taken by the size and time that its server tells, which other files may have: two of one server
+    /// that dates all to 1970, two versions, two users' files. Nil if nothing is noted that tells.
+    func isTaken(by owner: FileOwner) -> Bool? {
+      switch self {
+      case .isOwn(let note): note.version == nil && !note.isPersonal && !owner.isPersonal
+      case .isOthers: false
+      case .isUnknown, .isForeign: nil
+      }
+    }
+  }
+
+  extension Folder {
+    /// What is noted on that file.
+    func noted(_ name: String, _ file: FileStatus, for owner: FileOwner) -> NotedFile {
+      guard let open = try? open(name, O_RDONLY) else { return .isForeign }
+      switch ExtendedAttribute.read(open.number, atMost: 200) {
+      case nil: return .isUnknown
+      case let bytes?:
+        guard let note = FileNote(String(decoding: bytes, as: UTF8.self)) else { return .isForeign }
+        guard note.isOf(owner), let tail = try? open.tail(before: file.size, path(of: name)),
+          note.isLeft(file, tail: tail)
+        else { return .isOthers }
+        return .isOwn(note)
+      }
+    }
+  }
+
+  extension Descriptor {
+    /// Returns whether that could be noted.
+    @discardableResult func note(_ note: FileNote) -> Bool { ExtendedAttribute.write(number, note.bytes) }
+
+    /// That it is the file of bytes of a part, until it is noted whose it is. Returns whether that could be noted.
+    func note(part: String) -> Bool { ExtendedAttribute.write(number, Array(part.utf8)) }
+
+    /// Nil where the file system can't tell.
+    func isNoted(part: String) -> Bool? {
+      ExtendedAttribute.read(number, atMost: part.utf8.count).map { $0 == Array(part.utf8) }
+    }
+  }
+
+  private enum ExtendedAttribute {
+    /// Empty if there is none, or if it is longer; nil where the file system has none.
+    static func read(_ file: Int32, atMost count: Int) -> [UInt8]? {
+      var bytes = [UInt8](repeating: 0, count: count)
+      errno = 0
+      let read = read(file, &bytes)
+      if read < 0, [ENOTSUP, EOPNOTSUPP, ENOSYS].contains(errno) { return nil }
+      return Array(bytes.prefix(max(read, 0)))
+    }
+
+    #if canImport(Darwin)
+      private static let name = "durable.download"
+
+      @discardableResult static func write(_ file: Int32, _ value: [UInt8]) -> Bool {
+        fsetxattr(file, name, value, value.count, 0, 0) == 0
+      }
+
+      private static func read(_ file: Int32, _ value: inout [UInt8]) -> Int {
+        fgetxattr(file, name, &value, value.count, 0, 0)
+      }
+    #else
+      private static let name = "user.durable.download"
+      // Looked up by name: the C library has them, and does not tell Swift.
+      private typealias Write =
+        @convention(c) (
+          Int32, UnsafePointer<CChar>, UnsafeRawPointer, Int, Int32
+        ) -> Int32
+      private typealias Read = @convention(c) (Int32, UnsafePointer<CChar>, UnsafeMutableRawPointer, Int) -> Int
+
+      @discardableResult static func write(_ file: Int32, _ value: [UInt8]) -> Bool {
+        guard let symbol = dlsym(nil, "fsetxattr") else { return false }
+        return unsafeBitCast(symbol, to: Write.self)(file, name, value, value.count, 0) == 0
+      }
+
+      private static func read(_ file: Int32, _ value: inout [UInt8]) -> Int {
+        guard let symbol = dlsym(nil, "fgetxattr") else {
+          errno = ENOSYS
+          return -1
+        }
+        return unsafeBitCast(symbol, to: Read.self)(file, name, &value, value.count)
+      }
+    #endif
+  }
+#endif

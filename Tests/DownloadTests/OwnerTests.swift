@@ -1,0 +1,138 @@
+#if HTTP
+  import DurableJobs
+  import Foundation
+  import LyingServer
+  import Testing
+
+  @testable import DurableJobsHTTP
+
+  extension Download {
+    /// Notes on a file that this one brought it.
+    func note(on name: String, as user: String? = nil) throws {
+      let folder = try Folder(path: folder)
+      let file = try #require(try folder.open(name, O_RDONLY))
+      let status = try FileStatus(of: file, name)
+      let tail = try file.tail(before: status.size, name)
+      file.note(FileNote(FileOwner(self, as: user), nil, FileName(harmless: name), status, tail: tail))
+    }
+  }
+
+  /// Whose a file is that has the size and the time of the one that is asked for.
+  @Suite struct OwnerTests {
+    let server: LyingServer
+    let folder: TestFolder
+    let other: TestFolder
+    /// Of a server that tells no two of its versions apart, though their size and their date are the same.
+    private let weak = LyingAnswer.file(content, etag: "W/\"1\"")
+
+    init() async throws {
+      server = try await LyingServer()
+      folder = try TestFolder()
+      other = try TestFolder("netrc")
+    }
+
+    /// In a store that knows nothing of what was fetched before.
+    private func fetch(_ url: String, headers: [Download.Header] = [], as user: String? = nil) async throws
+      -> JobSnapshot
+    {
+      if let user { try other.write("machine 127.0.0.1 login \(user) password x", to: user) }
+      let setting = try Setting(in: folder, netrc: user.map { other.url.appending(path: $0) })
+      return try await setting.fetch(setting.download(url, headers: headers, keepsServerTime: true))
+    }
+
+    private func expectOthers(_ job: JobSnapshot) throws {
+      #expect(job.state == .failed, "\(job)")
+      let error = job.lastError
+      #expect(error.contains("is there already") || error.contains("was brought by"), "\(error)")
+      #expect(try folder.holds(content, as: "a.bin"))
+    }
+
+    @Test func `another URL's file is not taken, though its server told no version`() async throws {
+      server.serve("/evil", weak.with("Content-Disposition", "attachment; filename=a.bin"))
+      server.serve("/a.bin", .file(changed))
+      #expect(try await fetch(server.url("/evil")).file?.wasThere == false)
+      try expectOthers(try await fetch(server.url("/a.bin")))
+    }
+
+    @Test func `another user's file is not taken, and one's own is`() async throws {
+      server.serve("/a.bin", weak)
+      #expect(try await fetch(server.url("/a.bin"), as: "alice").file?.wasThere == false)
+      #expect(try await fetch(server.url("/a.bin"), as: "alice").file?.wasThere == true)
+      try expectOthers(try await fetch(server.url("/a.bin"), as: "bob"))
+      try expectOthers(try await fetch(server.url("/a.bin")))
+    }
+
+    @Test(arguments: [true, false])
+    func `what was asked for with headers or a password is not taken by who asks without`(isHeader: Bool) async throws {
+      server.serve("/a.bin", .file(content, etag: nil))
+      let url = isHeader ? server.url("/a.bin") : server.url("/a.bin", by: "alice:x@127.0.0.1")
+      let headers = isHeader ? [Download.Header("Accept-Language", "de")] : []
+      #expect(try await fetch(url, headers: headers).file?.wasThere == false)
+      try expectOthers(try await fetch(server.url("/a.bin")))
+    }
+
+    @Test func `where nothing is noted, the store tells whose it is`() async throws {
+      server.serve("/a.bin", .file(content, etag: nil))
+      let setting = try Setting(in: folder)
+      let personal = try setting.download(
+        server.url("/a.bin"), headers: [.init("Accept-Language", "de")], keepsServerTime: true)
+      #expect(try await setting.fetch(personal).file?.wasThere == false)
+      // As on a file system without notes.
+      let bytes = try Data(contentsOf: URL(filePath: folder.path("a.bin")))
+      let time = try FileManager.default.attributesOfItem(atPath: folder.path("a.bin"))[.modificationDate]
+      try FileManager.default.removeItem(atPath: folder.path("a.bin"))
+      try bytes.write(to: URL(filePath: folder.path("a.bin")))
+      try FileManager.default.setAttributes([.modificationDate: try #require(time)], ofItemAtPath: folder.path("a.bin"))
+      try expectOthers(
+        try await setting.fetch(setting.download(server.url("/a.bin"), keepsServerTime: true)))
+    }
+
+    @Test func `a file that somebody put in its place is not the one that came, though it has its size and time`()
+      async throws
+    {
+      server.serve("/a.bin", .file(content))
+      let setting = try Setting(in: folder)
+      let download = try setting.download(server.url("/a.bin"), keepsServerTime: true)
+      #expect(try await setting.fetch(download).file?.wasThere == false)
+      let time = try FileManager.default.attributesOfItem(atPath: folder.path("a.bin"))[.modificationDate]
+      #expect(rename(folder.path("a.bin"), folder.path("kept")) == 0)
+      try Data(changed.bytes).write(to: URL(filePath: folder.path("a.bin")))
+      try FileManager.default.setAttributes([.modificationDate: try #require(time)], ofItemAtPath: folder.path("a.bin"))
+      _ = try await setting.fetch(download)
+      #expect(server.requests.count == 2, "it was asked")
+    }
+
+    @Test func `what is noted of a URL is the same for each of its secrets`() throws {
+      func owner(_ url: String, as user: String? = nil) throws -> FileOwner {
+        FileOwner(Download(from: try #require(URL(string: url)), to: folder.url), as: user)
+      }
+      let plain = try owner("http://h/a?id=1")
+      #expect(try owner("http://kim:word@h/a?id=1&pin=1234").isPersonal)
+      #expect(try owner("http://h/a?id=2") != plain)
+      #expect(try owner("http://h/a?id=1", as: "kim") != plain)
+      let file = try #require(FileStatus(ofFileAt: folder.url.path))
+      func note(_ owner: FileOwner) -> FileNote {
+        FileNote(owner, FileVersion(entityTag: "\"1\""), FileName(harmless: "a"), file, tail: "")
+      }
+      #expect(try note(owner("http://h/a?id=1&pin=1234")) == note(owner("http://h/a?id=1&pin=5678")))
+      #expect(try note(owner("http://h/a?id=1&pin=1234")) != note(plain), "its version is not noted")
+    }
+
+    @Test func `the files of one path and two queries are two, unless they are signed anew each time`() throws {
+      func place(_ url: String) throws -> String { try #require(HTTPURL(url)).place }
+      #expect(try place("http://h/blob?v=1") != place("http://h/blob?v=2"))
+      #expect(try place("http://h/blob?v=1") == place("http://h:80/blob?v=1"))
+      #expect(try place("http://h/blob?se=1&sig=a") == place("http://h/blob?se=2&sig=b"))
+      #expect(try place("http://h/blob?expires=1&md5=a") == "http://h:80/blob")
+    }
+
+    @Test func `a redirect to another version is not gone on with, though its tag is the same`() async throws {
+      server.serve("/latest", .redirect(to: "/blob?v=1"), .redirect(to: "/blob?v=2"))
+      server.serve("/blob", .file(content).breaking(after: 300_000), .file(changed))
+      let setting = try Setting(in: folder)
+      let job = try await setting.fetch(setting.download(server.url("/latest")), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try folder.holds(changed, as: "latest"))
+    }
+  }
+#endif

@@ -70,7 +70,7 @@
 
   /// What a file's note says to who asks for that file.
   enum NotedFile {
-    /// Its file system has no notes.
+    /// Its file system has no notes, or it can't be read.
     case isUnknown
     /// Nothing was noted on it.
     case isForeign
@@ -112,7 +112,7 @@
   extension Folder {
     /// What is noted on that file.
     func noted(_ name: String, _ file: FileStatus, for owner: FileOwner) -> NotedFile {
-      guard let open = try? open(name, O_RDONLY) else { return .isForeign }
+      guard let open = try? open(name, O_RDONLY, ofAnybody: true) else { return .isUnknown }
       switch ExtendedAttribute.read(open.number, atMost: 200) {
       case nil: return .isUnknown
       case let bytes?:

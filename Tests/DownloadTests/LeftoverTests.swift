@@ -97,7 +97,8 @@
       #expect(found.state == (isEdit ? .failed : .succeeded), "\(found.lastError)")
       #expect(found.file?.wasThere != true)
       #expect(!server.requests.isEmpty)
-      #expect(setting.folder.names == (isEdit ? ["a.bin"] : ["a.bin", "mine"]))
+      let names = setting.folder.names.filter { !$0.hasSuffix(".part") }
+      #expect(names == (isEdit ? ["a.bin"] : ["a.bin", "mine"]))
     }
 
     @Test func `a second name that was left after its job's success was stored goes, where the file has its checksum`()

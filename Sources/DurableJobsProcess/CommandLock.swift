@@ -91,7 +91,7 @@
 
     /// Ends the holder found first: TERM, and KILL after `limit`. Returns whether nothing lives then. A later holder is
     /// left alone: this worker may have been stopped meanwhile, and its job claimed by another.
-    func endHolder(within limit: Duration = termination) async -> Bool {
+    package func endHolder(within limit: Duration = termination) async -> Bool {
       // A launcher that has taken the lock may not have written its name yet.
       var first = holder
       if first == nil {

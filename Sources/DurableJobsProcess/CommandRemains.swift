@@ -17,8 +17,17 @@
 
     package init(_ store: any JobStore) {
       self.store = store
-      notes = JobFolder.all(of: store) + "/at-work"
+      notes = Self.notes(in: JobFolder.all(of: store))
       file = Self.file(of: store)
+    }
+
+    private static func notes(in folder: String) -> String { folder + "/at-work" }
+
+    /// The jobs of a store on which nobody works of whose commands something may live, whatever their rows say.
+    package static func living(beside store: String) -> [JobID] {
+      JobFolder.ids(in: notes(in: JobFolder.all(of: store))).sorted().filter {
+        (try? JobFolder(store: store, id: $0).lock.isFree()) != true
+      }
     }
 
     /// Whether the file at the store's path is still the store's. If it was moved or removed, what is stored beside it,

@@ -95,7 +95,7 @@ package struct ProcessEntry: Sendable {
 
     /// Those that hold a lock on this file, and not only look at it, as far as this process may see that. Where the system
     /// tells of no lock, those that have it open.
-    static func holders(of file: stat) -> [pid_t] {
+    package static func holders(of file: stat) -> [pid_t] {
       let open = numbers.filter { holds($0, file) }.sorted()
       let locking = open.filter { number in
         files(of: number, file).contains { name in
@@ -145,7 +145,7 @@ package struct ProcessEntry: Sendable {
 
     /// Not looked up here.
     func holds(_ file: stat) -> Bool { false }
-    static func holders(of file: stat) -> [pid_t] { [] }
+    package static func holders(of file: stat) -> [pid_t] { [] }
 
     private static func ask(_ what: Int32, _ number: pid_t) -> [ProcessEntry] {
       var question = [CTL_KERN, KERN_PROC, what, number]

@@ -135,6 +135,25 @@
       #expect(try await durable("status", "--store", copy, "--json").json["paused"] as? [String] == ["default"])
     }
 
+    @Test("nothing is salvaged while a worker lives, and a command that outlives its killed worker has ended before")
+    func outliving() async throws {
+      let fifo = try Fifo(in: durable)
+      let script = "trap '' TERM; echo runs >\(fifo.path); while :; do sleep 0.1; done"
+      let id = try await durable.add("--", "sh", "-c", script)
+      let copy = durable.folder + "/new.sqlite"
+      _ = try await durable.work { [durable] worker in
+        #expect(await fifo.said() == "runs")
+        let refused = try await durable("repair", copy)
+        #expect(
+          refused.status == .exited(1) && refused.stderr.contains("process \(worker.process) works on"), "\(refused)")
+        #expect(!FileManager.default.fileExists(atPath: copy))
+        kill(worker.process, SIGKILL)
+        await worker.ends()
+      }
+      #expect(try await durable("repair", copy).status == .exited(0))
+      #expect(try !durable.lives(id))
+    }
+
     @Test("prune says what lives of a command that has ended, and remove says what of a folder is not ours")
     func leftBehind() async throws {
       let id = try await durable.add("--", "true")

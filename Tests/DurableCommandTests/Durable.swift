@@ -118,6 +118,14 @@
       }
     }
 
+    /// Whether something of a job's command does.
+    func lives(_ id: Int) throws -> Bool {
+      let file = open("\(store)-jobs/\(id)/lock", O_RDONLY | O_CLOEXEC)
+      try #require(file >= 0)
+      defer { close(file) }
+      return flock(file, LOCK_SH | LOCK_NB) != 0
+    }
+
     func environment(_ more: [Environment.Key: String?]) -> Environment {
       var values: [Environment.Key: String?] = ["DURABLE_STORE": store, "NO_COLOR": "1"]
       if server != nil {

@@ -1,12 +1,13 @@
 #if Shell && Postgres
   import DurableJobs
   import DurableJobsPostgres
-  import DurableJobsSQLite
   import DurableJobsTesting
   import Foundation
   import PostgresTestServer
   import TestProcesses
   import Testing
+
+  @testable import DurableJobsSQLite
 
   @Suite struct MoveTests {
     private let server: TestServer
@@ -28,7 +29,7 @@
       try await durable("move", "--from", file, "--to", durable.store)
     }
 
-    /// Both stores answer alike.
+    /// Both stores answer alike, but that nobody goes on with the old one.
     private func expectSame(sourceLocation: SourceLocation = #_sourceLocation) async throws {
       let old = try SQLiteStore(path: file)
       let new = try await PostgresStore(durable.store)
@@ -42,7 +43,12 @@
         Issue.record("\(before)\nbecame\n\(after)", sourceLocation: sourceLocation)
       }
       #expect(try await old.counts(where: .all) == new.counts(where: .all), sourceLocation: sourceLocation)
-      #expect(try await old.settings() == new.settings(), sourceLocation: sourceLocation)
+      let settings = (try await old.settings(), try await new.settings())
+      #expect(
+        settings.0.filter { $0.pausedQueue == nil } == settings.1.filter { $0.pausedQueue == nil },
+        sourceLocation: sourceLocation)
+      let queues = Set(before.map(\.queue))
+      #expect(queues.isSubset(of: settings.0.compactMap(\.pausedQueue)), sourceLocation: sourceLocation)
       #expect(
         try await old.batches(.newest(1000)) == new.batches(.newest(1000)), sourceLocation: sourceLocation)
       let faults = try WholeStore.faults(of: server, schema: "durable_jobs", database: database)
@@ -105,6 +111,7 @@
       let again = try await move()
       #expect(again.status == .exited(0) && again.line.contains("before: nothing was done"), "\(again.stderr)")
       #expect(try await durable("log", "\(first)").text == "hello\n")
+      #expect(try await durable("status", "--json").json["paused"] as? [String] == ["slow"])
       #expect(try await durable("limits").text == "slow  2 at once, 5 an hour and 3 in a row; 0 running\n")
       try await expectSame()
       #expect(try await durable("work", "--drain").status == .exited(0))
@@ -185,6 +192,59 @@
       #expect(try await old("schedule", "resume", "often").text.hasPrefix("often goes on, "))
     }
 
+    @Test("Nothing is moved while a worker lives that lost its jobs, as one that was stopped, or while one begins")
+    func dispossessed() async throws {
+      let old = try Durable(store: file)
+      let (durable, file) = (durable, file)
+      let fifo = try Fifo(in: old)
+      let id = try await old.add("--", "sh", "-c", "echo runs >\(fifo.path); exec sleep 1000")
+      _ = try await old.work { worker in
+        #expect(await fifo.said() == "runs")
+        let store = try SQLiteStore(path: file)
+        try await store.engine.write(.other) {
+          try Statement("DELETE FROM durable_worker", on: $0.connection.handle).run()
+        }
+        await store.close()
+        let refused = try await durable("move", "--from", file, "--to", durable.store)
+        #expect(
+          refused.status == .exited(1) && refused.stderr.contains("process \(worker.process) works on"), "\(refused)")
+        try await old("cancel", "\(id)")
+      }
+      #expect(try await durable("migrate").status == .exited(0))
+      let (server, database) = (server, database)
+      try await server.holding("LOCK TABLE durable_jobs.step IN ACCESS EXCLUSIVE MODE", database: database) {
+        let ended = try await durable.run("move", "--from", file, "--to", durable.store) { move in
+          let waiting = "SELECT 1 FROM pg_stat_activity WHERE datname='\(database)' AND wait_event_type='Lock'"
+          try await until { try !server.psql(waiting).isEmpty }
+          _ = try await old.work { worker in
+            let folder = try MeetingFolder(of: file)
+            try await until { !folder.heldLocks.isEmpty }
+            let holder = "datname='\(database)' AND query LIKE 'BEGIN; LOCK TABLE%'"
+            try server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \(holder)")
+            try await move.says("process \(worker.process) works on")
+          }
+        }
+        #expect(ended.status == .exited(1))
+      }
+      #expect(try sql("SELECT count(*) FROM job") == [["0"]])
+    }
+
+    @Test("A command that outlives its killed worker has ended once its job is on a server")
+    func outliving() async throws {
+      let old = try Durable(store: file)
+      let fifo = try Fifo(in: old)
+      let script = "trap '' TERM; echo runs >\(fifo.path); while :; do sleep 0.1; done"
+      let id = try await old.add("--", "sh", "-c", script)
+      _ = try await old.work { worker in
+        #expect(await fifo.said() == "runs")
+        kill(worker.process, SIGKILL)
+        await worker.ends()
+      }
+      let moved = try await move()
+      #expect(moved.status == .exited(0), "\(moved.stderr)")
+      #expect(try !old.lives(id))
+    }
+
     @Test("Nothing is moved while somebody works on the file, or to where there is something")
     func refused() async throws {
       let old = try Durable(store: file)
@@ -212,5 +272,9 @@
         #expect(outcome.status != .exited(0) && outcome.stderr.contains(says), "\(outcome.stderr)")
       }
     }
+  }
+
+  extension StoreSetting {
+    fileprivate var pausedQueue: String? { if case .queue(let name, isPaused: true) = self { name } else { nil } }
   }
 #endif

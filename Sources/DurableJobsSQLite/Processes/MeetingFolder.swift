@@ -16,6 +16,12 @@ package struct MeetingFolder: Sendable {
   ///
   /// Throws ``JobError/Code/unusableFile`` if there is no such file, or the folder can't be created or is not private.
   package init(databasePath: String, temporaryFolder: String? = nil) throws {
+    try self.init(of: databasePath, temporaryFolder: temporaryFolder)
+    try make()
+  }
+
+  /// The same, and creates nothing.
+  package init(of databasePath: String, temporaryFolder: String? = nil) throws {
     guard let resolved = resolvedPath(databasePath), let file = FileStat(resolved)?.key else {
       throw JobError(
         .unusableFile, "There is no database at \(databasePath) (\(SystemError.words())). Create it first."
@@ -26,7 +32,6 @@ package struct MeetingFolder: Sendable {
     let elsewhere = (temporaryFolder ?? Self.temporaryFolder) + name
     path = [beside, elsewhere].first(where: SessionFile.canBeSockets(in:)) ?? beside
     postbox = Postbox(folder: path)
-    try make()
   }
 
   package enum Standing: Sendable {
@@ -49,6 +54,12 @@ package struct MeetingFolder: Sendable {
 
   /// All current sessions, including dead ones that were not cleaned up.
   func sessions() -> [String] { files().compactMap(SessionFile.lock.session(ofFile:)) }
+
+  /// The lock files of the processes that work on the database or listen to it, and live, if only stopped.
+  package var heldLocks: [String] {
+    sessions().filter { if case .alive = standing(of: $0) { true } else { false } }
+      .map { SessionFile.lock.path(of: $0, in: path) }
+  }
 
   func files() -> [String] { Self.files(in: path) }
 

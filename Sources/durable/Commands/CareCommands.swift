@@ -58,9 +58,10 @@
     static let configuration = CommandConfiguration(
       commandName: "repair", abstract: "Save what can be read of a damaged store into a new file.",
       discussion: """
-        The old file stays as it is. First end all programs that use it. The logs of commands and the bodies of requests, which \
-        are in files beside it, are copied too. What can't be known is held: a job that lost a part is suspended, a queue whose \
-        settings are lost is paused, a batch that lost jobs is open. Exits with 0 if all was saved, and else with 5.
+        The old file stays as it is. First end all programs that use it; commands that have outlived their worker are \
+        ended. The logs of commands and the bodies of requests, which are in files beside it, are copied too. What can't be \
+        known is held: a job that lost a part is suspended, a queue whose settings are lost is paused, a batch that lost jobs \
+        is open. Exits with 0 if all was saved, and else with 5.
         """)
 
     @Argument(help: ArgumentHelp("The new file.", valueName: "path"), completion: .file()) var path: String
@@ -78,6 +79,9 @@
           "there is something at \(folder) already, where the logs or bodies of the new store would be; name another file"
         )
       }
+      // All in the new file runs at once: nothing of it may be left of the old one.
+      try BesideStore.checkThatNobodyIsAt(source, "Nothing was saved yet")
+      try await BesideStore.endCommands(beside: source, "Nothing was saved yet")
       let salvage = try await Self.salvage(damaged, path)
       var refusal: JobError?
       do {

@@ -12,8 +12,9 @@
       commandName: "move", abstract: "Move all that is in a store's file to a server.",
       discussion: """
         Every job with its number, state, errors, output, edges, lane, keys, batch, steps and tags, what is paused and set, and \
-        the logs. The new store must be empty, and nobody may work on either. All of it comes or nothing does: if it is \
-        interrupted, do it again. What has arrived is counted before it takes effect. The file stays as it is.
+        the logs. The new store must be empty, and nobody may work on either; commands that have outlived their worker are \
+        ended. All of it comes or nothing does: if it is interrupted, do it again. What has arrived is counted before it \
+        takes effect. The file keeps all of it, and its queues are paused.
 
         durable move --from jobs.sqlite --to postgres://jobs@db.example.com/app
         """)
@@ -37,14 +38,17 @@
         guard access(given, F_OK) == 0 else { throw JobError(.notFound, "there is no store: \(given) does not exist") }
         let source = try SQLiteStore(path: given)
         let path = source.path ?? given
+        try BesideStore.checkThatNobodyIsAt(path, Self.undone)
         try await askTheSilent(in: source)
         try await checkThatNobodyWorks(on: source)
         let store = try await OpenStore.open(place, isMade: true, callLimit: .seconds(30 * 24 * 3600))
         let name = try place.name
         let file = try MovedFile(path: path)
-        // From here on nobody can begin to.
+        // From here on nobody can begin to: who tries waits for the file, and finds its queues paused.
+        try BesideStore.checkThatNobodyIsAt(path, Self.undone)
         try await checkThatNobodyWorks(on: source)
         await source.close()
+        try await BesideStore.endCommands(beside: path, Self.undone)
         let sums = try file.sums()
         let target = store.path ?? ""
         let isNew: Bool
@@ -52,6 +56,7 @@
           // What a move that was interrupted has left beside it is made anew.
           isNew = try await store.takeOver(from: Self.source(path), numbers: file.numbers(), sums: sums) {
             try BesideStore.copy(from: path, to: target)
+            try BesideStore.checkThatNobodyIsAt(path, Self.undone)
           } rows: {
             try file.read($0, $1)
           }
@@ -68,14 +73,17 @@
             ? "\(jobs.jobs) moved to \(name)" : "it was moved to \(name) before: nothing was done"
         )
         Talk.line(
-          "Use it with: export DURABLE_STORE=…, or --store. \(path) stays as it is; put it away, so that nobody goes on with it"
+          "Use it with: export DURABLE_STORE=…, or --store. \(path) keeps all of it, and its queues are paused, so that "
+            + "nobody goes on with it there"
         )
         if (try? FileManager.default.contentsOfDirectory(atPath: target + "-outbox"))?.isEmpty == false {
           Talk.line("Bodies of requests are files of this machine: have a worker here until those have been sent")
         }
       }
 
-      /// Who does not answer now is gone, as for any other worker.
+      private static let undone = "Nothing was moved"
+
+      /// Who does not answer now, and has no lock here by which its process is known, is gone.
       private func askTheSilent(in source: SQLiteStore) async throws {
         while true {
           let workers = try await source.workers().filter { $0.standing != .dead }
@@ -90,7 +98,7 @@
         let workers = try await source.workers().filter { $0.standing != .dead }
         guard !workers.isEmpty else { return }
         let numbers = Set(workers.map(\.process)).sorted().map { "\($0)" }.joined(separator: ", ")
-        throw JobError(.alreadyRunning, "process \(numbers) works on \(from): stop it first. Nothing was moved")
+        throw JobError(.alreadyRunning, "process \(numbers) works on \(from): end it first. \(Self.undone)")
       }
 
       /// The same file, wherever it is seen from.

@@ -4,7 +4,7 @@
   import Foundation
   import GRDB
 
-  /// A store in a file whose rows are read to be written elsewhere. Nobody writes to the file meanwhile.
+  /// A store in a file whose rows are read to be written elsewhere. Nobody writes to it meanwhile, or works on it then.
   final class MovedFile: Sendable {
     private let database: DatabaseQueue
 
@@ -12,7 +12,7 @@
     private static let mostRows = 1000
     private static let mostBytes = 8 << 20
 
-    /// Waits for who writes just now. Changes nothing: what this begins is never committed.
+    /// Waits for who writes just now.
     init(path: String) throws {
       var configuration = Configuration()
       configuration.busyMode = .timeout(10)
@@ -21,8 +21,13 @@
       try database.writeWithoutTransaction { try $0.beginTransaction(.immediate) }
     }
 
+    /// Pauses its queues in the transaction in which it was read: a worker that has waited for its turn meanwhile finds
+    /// nothing to do.
     func close() throws {
-      try database.writeWithoutTransaction { try $0.rollback() }
+      try database.writeWithoutTransaction { db in
+        try db.execute(sql: "UPDATE durable_queue SET paused=1 WHERE paused=0")
+        try db.commit()
+      }
       try database.close()
     }
 

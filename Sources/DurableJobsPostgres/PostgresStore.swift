@@ -169,7 +169,8 @@
       try filter.check()
       return try await engine.write { transaction in
         transaction.begin()
-        let routes = try Reader(connection: transaction.connection).routes(for: filter)
+        let reader = Reader(connection: transaction.connection, process: transaction.context.process)
+        let routes = try reader.routes(for: filter)
         let page = JobPage(filter: filter, after: after, limit: limit + 1, routes: routes)
         let found = try page.ids(on: transaction.connection)
         guard !found.isEmpty else { return ChangeReport() }

@@ -157,6 +157,24 @@
       #expect(try await durable("log", "\(id)").stderr.contains("attempt 1"))
     }
 
+    @Test("What a killed worker ran is left to its lease by who has another data folder, and sees no locks of commands")
+    func otherFolder() async throws {
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.add("--queue", "q", "--", "sh", "-c", "echo runs >\(fifo.path); exec sleep 1000")
+      _ = try await durable.work("--queue", "q") { worker in
+        #expect(await fifo.said() == "runs")
+        kill(worker.process, SIGKILL)
+        await worker.ends()
+      }
+      _ = try sql("UPDATE worker SET lease_until=lease_until+3600000")
+      let other = try Durable(store: durable.store)
+      #expect(try await !other("explain", "\(id)").text.contains("died"))
+      let next = try await durable.add("--", "true")
+      #expect(try await other("work", "--drain").status == .exited(0))
+      #expect(try await [other.state(id), other.state(next)] == ["running", "succeeded"])
+      #expect(try await durable("explain", "\(id)").text.contains("its worker has died"))
+    }
+
     @Test("A server that is killed and comes back is waited for by who works, and by who waits")
     func serverKilled() async throws {
       let server = try TestServer()

@@ -131,7 +131,7 @@
 
     @Test("Whoever watches is told of each death once, however many die at once and however many watch")
     func many() async throws {
-      let own = try #require(WorkerProcess.current)
+      let own = try #require(WorkerProcess.current())
       let children = try (0..<50).map { _ in try ChildProcess("/usr/bin/env", ["sleep", "600"]) }
       let processes = try children.map { child in
         let start = try #require(ProcessEntry(child.pid)).start

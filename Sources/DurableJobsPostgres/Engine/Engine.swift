@@ -48,8 +48,9 @@
       let found = try Opening.open(server, seed: seed, configuration: configuration, clock: serverClock)
       context = StoreContext(
         policy: configuration.policy, session: UUID().uuidString, channel: Notices.channel(of: schema),
-        process: .current, workers: OwnWorkers(), lockSeed: seed, isPooled: configuration.isPooled,
-        statementLimit: configuration.callLimit, table: found.table, notedAt: Lock(found.latest))
+        process: .current(sharing: configuration.folder), workers: OwnWorkers(), lockSeed: seed,
+        isPooled: configuration.isPooled, statementLimit: configuration.callLimit, table: found.table,
+        notedAt: Lock(found.latest))
       epoch = Lock(found.epoch)
       versionBefore = found.before
       path = configuration.folder.map { "\($0)/postgres-\(found.identity)" }

@@ -6,7 +6,7 @@
     func recover(_ request: RecoveryRequest, limit: Int) async throws -> RecoveryReport {
       let now = time.now
       let (census, processes) = try await read { try $0.census(now: now) }
-      let ended = WorkerProcess.ended(of: processes)
+      let ended = context.process?.ended(of: processes) ?? []
       for (session, process) in processes where !ended.contains(session) { deathWatch.watch(process) }
       let verdict = judge(census, ended: ended, except: request.worker, now: now)
       let expired = try await findExpired(now: now, limit: limit)
@@ -80,7 +80,7 @@
 
     private func knowsOfDead() async throws -> Bool {
       let (_, processes) = try await read { try $0.workers() }
-      return !WorkerProcess.ended(of: processes).isEmpty
+      return context.process?.ended(of: processes).isEmpty == false
     }
 
     /// For what nobody asks for again: where no worker is, there are no sweeps.

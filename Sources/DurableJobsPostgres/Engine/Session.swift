@@ -109,7 +109,7 @@
           }
           connection.send(Self.tableSQL) { [context = engine.context] in try context.check(table: $0.int(0, 0)) }
           do {
-            let reply = try body(Reader(connection: connection))
+            let reply = try body(Reader(connection: connection, process: engine.context.process))
             connection.send("COMMIT")
             try connection.sync()
             return reply

@@ -186,7 +186,7 @@
       }
       if !children.isEmpty || !stepped.isEmpty { try transaction.sync() }
       guard !failures.isEmpty else { return (inputs, steps) }
-      let reader = Reader(connection: transaction.connection)
+      let reader = Reader(connection: transaction.connection, process: transaction.context.process)
       func snapshots(_ ids: [JobID]) throws -> [JobID: JobSnapshot] {
         let query = JobQuery(.ids(ids), detail: .failures, limit: .max)
         return Dictionary(uniqueKeysWithValues: try reader.jobs(query, now: transaction.now).map { ($0.id, $0) })

@@ -7,7 +7,7 @@
     let number: pid_t
     /// When it started, in the system's own unit.
     let start: Int64
-    /// The scope in which its number and its start are meaningful.
+    /// The scope in which its number and its start are meaningful, and its commands are found by their locks.
     let machine: String
 
     init?(number: Int64, start: Int64, machine: String) {
@@ -15,9 +15,15 @@
       (self.number, self.start, self.machine) = (number, start, machine)
     }
 
-    /// This one; nil if the system does not tell all of it.
-    static var current: WorkerProcess? {
-      guard let machine = currentMachine, let entry = ProcessEntry(getpid()) else { return nil }
+    /// This one; nil if the system does not tell all of it. Commands outlive their worker for some seconds, and who has
+    /// another `folder` does not see their locks: for them, it is on another machine.
+    static func current(sharing folder: String? = nil) -> WorkerProcess? {
+      guard var machine = currentMachine, let entry = ProcessEntry(getpid()) else { return nil }
+      if let folder {
+        var status = stat()
+        guard stat(folder, &status) == 0 else { return nil }
+        machine += " \(status.st_dev):\(status.st_ino)"
+      }
       return WorkerProcess(number: Int64(getpid()), start: Int64(clamping: entry.start), machine: machine)
     }
 
@@ -34,10 +40,9 @@
       #endif
     }
 
-    /// Those that have certainly ended. For another machine or container, nobody here can tell.
-    static func ended<Name>(of processes: [Name: WorkerProcess]) -> Set<Name> {
-      guard !processes.isEmpty, let machine = currentMachine else { return [] }
-      return Set(processes.lazy.filter { $0.value.machine == machine && $0.value.hasEnded }.map(\.key))
+    /// Those that have certainly ended, by this process. For another machine or container, nobody here can tell.
+    func ended<Name>(of processes: [Name: WorkerProcess]) -> Set<Name> {
+      Set(processes.lazy.filter { $0.value.machine == machine && $0.value.hasEnded }.map(\.key))
     }
 
     /// Whether it has ended, if it is of this machine. Also false if that can't be seen.

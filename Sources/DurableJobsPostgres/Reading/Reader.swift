@@ -5,6 +5,8 @@
   /// Answers questions on a connection, inside a transaction that sees one moment.
   struct Reader {
     let connection: Connection
+    /// This process, if its system tells.
+    let process: WorkerProcess?
 
     static let settingsQueuesSQL = "SELECT name FROM §queue WHERE paused ORDER BY name"
     static let widthsSQL = "SELECT name,width FROM §lane_width WHERE width<>1 ORDER BY name"

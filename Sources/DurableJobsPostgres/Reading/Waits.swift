@@ -83,7 +83,7 @@
         for row in 0..<rows.count { claims[rows.int(row, 0), default: []].insert(rows.id(row, 1)) }
       }
       let (rows, processes) = try workers()
-      let ended = WorkerProcess.ended(of: processes)
+      let ended = process?.ended(of: processes) ?? []
       return StoredWorker.all(of: rows, running: claims, at: now) { ended.contains($0) }
     }
   }

@@ -24,6 +24,10 @@
       ((try? FileManager.default.contentsOfDirectory(atPath: all)) ?? []).compactMap { JobID($0) }
     }
 
+    /// By which a command finds its job: the folder, whose last part is the job's id.
+    package static let variable = "DURABLE_JOB"
+    var variables: [String: SystemText] { [Self.variable: SystemText(path)] }
+
     package var lock: CommandLock { CommandLock(path: path + "/lock") }
 
     func create() throws {

@@ -151,7 +151,7 @@ extension JobSnapshot {
   }
 
   /// Jobs that must end before this one can run, except in the lanes `wide`.
-  fileprivate func awaited(besides wide: Set<String>) -> [JobID] {
+  package func awaited(besides wide: Set<String>) -> [JobID] {
     guard let waits, state != .running else { return [] }
     let head = lane.flatMap { wide.contains($0.name) ? nil : waits.laneHead?.job }
     return waits.needs.compactMap(\.edge.job) + (head.map { [$0] } ?? [])

@@ -47,6 +47,9 @@
         return try report([])
       }
       if try await !Self.hasEnded(ids, queues, in: store) {
+        let own = try await OwnJob(in: store)
+        try await own?.check(isNotNeededBy: ids)
+        if ids.isEmpty { try own?.check(isNotIn: queues) }
         if Screen.error.isTerminal { try await tellWhatIsWaitedFor(ids, queues, store) }
         try await Self.within(limit) {
           for id in ids {

@@ -27,6 +27,7 @@
 
     /// Throws the exit code if the job did not succeed.
     func run() async throws {
+      try await OwnJob(in: store)?.check(isNotNeededBy: [id])
       let code = Lock<(attempt: Int, code: Int32?)?>(nil)
       let runPlace = Lock(RunPlace.elsewhere)
       let worker = JobWorker(

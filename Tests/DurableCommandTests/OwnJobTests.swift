@@ -1,0 +1,52 @@
+#if Shell
+  import Foundation
+  import Testing
+
+  @Suite("What a command waits for by this program")
+  struct OwnJobTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    /// Adds a command that is this program, in the same store.
+    private func add(_ options: [String], _ words: [String]) async throws -> Int {
+      let line = ["add", "--env", "DURABLE_STORE"] + options + ["--", durable.program] + words
+      let added = try await durable.run(line.map { Array($0.utf8) })
+      return try #require(Int(added.line), "\(added.stderr)")
+    }
+
+    @Test(
+      "is not its own end",
+      arguments: [
+        (["work", "--drain"], "which is in the queue 'default'"), (["wait"], "which is in the queue 'default'"),
+        (["wait", "1"], "it would wait for its own end"), (["wait", "--queue", "default", "--all"], "own end"),
+        (["add", "--lane", "l", "--follow", "--", "true"], "job 2 ends only after that"),
+        (["add", "--after", "1", "--follow", "--", "true"], "job 2 ends only after that"),
+      ])
+    func own(words: [String], says: String) async throws {
+      let id = try await add(["--lane", "l"], words)
+      #expect(try await durable("work", "--drain").status == .exited(1))
+      #expect(try await durable.message(id).contains("exited with code 2"))
+      let log = try await durable("log", "\(id)").stderr
+      #expect(log.contains("this is a part of the command of job \(id)") && log.contains(says), "\(log)")
+    }
+
+    @Test("is not what has its place in a queue that runs one at once")
+    func limited() async throws {
+      try await durable("limits", "set", "--queue", "one", "--running", "1")
+      let id = try await add(["--queue", "one"], ["add", "--queue", "one", "--follow", "--", "true"])
+      #expect(try await durable("work", "--drain", "--queue", "one").status == .exited(1))
+      #expect(try await durable.message(id).contains("exited with code 2"))
+    }
+
+    @Test("may be the end of other jobs, of its queue and of others")
+    func others() async throws {
+      let other = try await durable.add("--", "true")
+      let first = try await add([], ["wait", "\(other)"])
+      let next = try await add([], ["add", "--follow", "--", "true"])
+      let last = try await add([], ["work", "--drain", "--queue", "other"])
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      for id in [first, next, last] { #expect(try await durable.state(id) == "succeeded") }
+    }
+  }
+#endif

@@ -16,6 +16,21 @@
       #expect(try await durable.message(id).contains("its deadline has passed"))
     }
 
+    @Test(
+      "is no time before the start",
+      arguments: [["--at", "2099-01-02T08:00", "--deadline", "1h"], ["--delay", "2h", "--deadline", "1h"]])
+    func beforeStart(words: [String]) async throws {
+      let schedule = try await durable.run(
+        (["schedule", "add", "x", "@daily"] + words + ["--", "true"]).map { Array($0.utf8) })
+      #expect(schedule.status == .exited(2))
+      let refused = try await durable.run((["add"] + words + ["--", "true"]).map { Array($0.utf8) })
+      #expect(refused.status == .exited(2) && refused.stderr.contains("be given up before"), "\(refused)")
+      let id = try await durable.add("--deadline", "1h", "--", "true")
+      let edited = try await durable.run((["edit", "\(id)"] + words.prefix(2)).map { Array($0.utf8) })
+      #expect(edited.status == .exited(2) && edited.stderr.contains("job \(id) would start at "), "\(edited)")
+      #expect(try await durable.state(id) == "ready")
+    }
+
     @Test("is told by a worker that finds it passed, in local time")
     func found() async throws {
       let id = try await durable.add("--deadline", "0.001s", "--", "echo", "x")

@@ -43,6 +43,22 @@ import Testing
     #expect(try #require(job.finishedAt) == Date(timeIntervalSince1970: 1_800_000_060))
   }
 
+  @Test func `A job whose deadline comes before its start is refused`() async throws {
+    let late = JobDeadline.end(by: .at(clock.now + 60))
+    for (start, deadline) in [
+      (JobTime.after(.seconds(60)), late), (.at(clock.now + 61), .start(by: .after(.seconds(61)))),
+    ] {
+      await #expect {
+        try await queue.enqueue(
+          kind: "k", payload: Data(), options: JobOptions(start: start, deadline: deadline))
+      } throws: {
+        ($0 as? JobError)?.code == .invalidArgument && "\($0)".contains("its deadline is 2027-01-15T08:01:0")
+      }
+    }
+    _ = try await queue.enqueue(
+      kind: "k", payload: Data(), options: JobOptions(start: .after(.seconds(59)), deadline: late))
+  }
+
   @Test func `A worker without a free slot gives up what waits, at the moment that was told`() async throws {
     let worker = JobWorker(queue, maxConcurrentJobs: 1)
     let begun = Gate()

@@ -26,6 +26,12 @@ public enum JobDeadline: Hashable, Codable, Sendable {
     }
   }
 
+  /// Throws if a job with this deadline would be given up before its start.
+  func check(start: Date?, else code: JobError.Code) throws {
+    guard let start, start >= date else { return }
+    throw JobError(code, "would start at \(start.words), and be given up before: its deadline is \(date.words)")
+  }
+
   /// What the job must have done by then.
   package var deed: String { if case .start = self { "begun" } else { "ended" } }
 

@@ -330,9 +330,9 @@ struct Book {
 
   /// The deadline of a job has passed. False if it was a deadline to begin by, and the job has begun.
   mutating func passDeadline(of id: JobID) -> Bool {
-    guard let row = self[id], row.isTimed, let deadline = row.deadline else { return false }
+    guard let row = self[id], row.isTimed else { return false }
     change(id) { $0.after.isTimed = false }
-    if case .start = deadline, row.claim != .nobody { return false }
+    guard let deadline = row.openDeadline else { return false }
     if row.isHeld { changes.asked.insert(row.claim.worker) }
     end(id, concernsClaim: row.course.state == .running) { $0.passDeadline(deadline.words) }
     return true

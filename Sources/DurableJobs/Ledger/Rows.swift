@@ -33,6 +33,11 @@ package struct JobRow {
   package var hasSteps = false
   package var course: JobCourse
 
+  /// The deadline that it still has to keep: one to begin by binds none that has begun.
+  var openDeadline: JobDeadline? {
+    if case .start = deadline, claim != .nobody { nil } else { isTimed ? deadline : nil }
+  }
+
   func isHeld(under token: ClaimToken) -> Bool { isHeld && claim.rawValue == token.claim }
 }
 

@@ -56,6 +56,8 @@ struct JobDraft: Sendable {
     }
     for middleware in queue.middleware { try middleware.enqueue(&job) }
     try job.check()
+    let now = queue.store.clock.now
+    try job.terms.deadline?.dated(at: now).check(start: job.terms.start.date(at: now), else: .invalidArgument)
     return job
   }
 }

@@ -119,5 +119,5 @@ extension StoredWorker.Standing {
 }
 
 extension Date {
-  fileprivate var words: String { formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: false)) }
+  var words: String { formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: false)) }
 }

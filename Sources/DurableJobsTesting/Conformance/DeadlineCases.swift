@@ -138,6 +138,21 @@ extension StoreConformance {
       try same(job.deadline, nil, "its deadline")
       try await trial.end(job, .succeeded(output: nil), as: .succeeded)
     },
+    Case("A job is given no start at or after its deadline, unless that is one to begin by, and it has begun") {
+      subject in
+      let trial = try await Trial(subject)
+      let waiting = try await trial.add(terms(endBy(60)))
+      let begun = try await trial.add(terms(.start(by: .after(.seconds(60)))))
+      for claim in try await trial.take(2) {
+        try await trial.end(claim, .snoozed(.after(.seconds(1)), isBackOff: false), as: .scheduled)
+      }
+      for (start, isRefused) in [(60, true), (59, false)] {
+        let report = try await trial.report(.setStart(.after(.seconds(Double(start)))), waiting)
+        try same(report.refused.map(\.job), isRefused ? [waiting] : [], "who refuses a start in \(start) s")
+      }
+      try same(try await trial.job(waiting).runAt, trial.after(.seconds(59)), "its start")
+      try await trial.change(.setStart(.after(.seconds(90))), begun)
+    },
     Case("Overdue jobs are given up in bites") { subject in
       let trial = try await Trial(subject)
       _ = try await trial.add(7, terms(endBy(1)))

@@ -64,6 +64,7 @@ extension Book {
         change, now: now, random: .random(in: 0...1), keyOwner: keyOwner(besides: row),
         causeState: course.cause.flatMap { self[$0]?.course.state })
     }
+    if case .setStart = change { try row.openDeadline?.check(start: course.runAt ?? now, else: .wrongState) }
     if change == .remove {
       if let child = needer(of: id, except: going) {
         throw JobError(

@@ -142,7 +142,7 @@ extension JobLog {
 
 extension JobTime {
   /// In whole milliseconds, and never earlier than was asked for.
-  fileprivate func promise(at now: Date) -> JobLog.Due {
+  func promise(at now: Date) -> JobLog.Due {
     switch self {
     case .now: return .now
     case .after(let delay):

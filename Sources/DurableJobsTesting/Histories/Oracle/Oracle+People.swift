@@ -49,7 +49,11 @@ extension Oracle {
     case .setPriority where state.isFinished, .setStart where state.isFinished: return refusal
     case .setPriority(let priority): return .happens(.prioritized(priority))
     case .setStart(let time):
-      return isRunning || state == .suspended ? refusal : .happens(.rescheduled(time))
+      if isRunning || state == .suspended { return refusal }
+      if !job.hasBegunInTime, let deadline = job.openDeadline, time.promise(at: now).date ?? now >= deadline {
+        return .refusal("deadline")
+      }
+      return .happens(.rescheduled(time))
     case .complete(let output): return .happens(.completed(output: output))
     case .fail(let message, _): return .happens(.givenUp(message: message))
     case .progress(let progress): return .happens(.progressed(progress))

@@ -256,6 +256,7 @@
       let report = try? JSONDecoder().decode(SupervisorReport.self, from: told)
       // The supervisor's last act is to kill its group. If it could not, that is done here.
       if report == nil { _ = await order.lock.killHolder { $0.session.number == supervisor.number } }
+      if case .notStarted(.setback(let what, let code)) = report?.ending { throw Refusal(what, code) }
       return report
     }
   }

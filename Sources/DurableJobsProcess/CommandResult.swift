@@ -31,6 +31,7 @@
       case .signalled(let signal): self = .killed(signal: signal)
       case .notStarted(.lockHeld): self = .refused
       case .notStarted(.passing(let message)): self = .postponed(message)
+      case .notStarted(.setback(let what, let code)): self = .postponed(Refusal(what, code).description)
       case nil: self = .supervisorDied
       }
     }

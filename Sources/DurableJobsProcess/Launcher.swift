@@ -25,10 +25,21 @@
     case impossible(String)
     /// It can't be started now, because something is missing.
     case passing(String)
+    /// The worker's own place or program is not as it should be, as the system's code says: no fault of the command's.
+    case setback(String, Int32)
 
     init(_ error: any Error) {
       let message = error.briefly
       self = error.lasts ? .impossible(message) : .passing(message)
+    }
+
+    /// For what fails whatever the command is.
+    init(ofWorker error: any Error) {
+      if error.lasts, let code = error.systemCode {
+        self = .setback((error as? Refusal)?.what ?? error.briefly, code)
+      } else {
+        self = .passing(error.briefly)
+      }
     }
   }
 
@@ -46,7 +57,11 @@
       let reason: LaunchTrouble
       do {
         let order = try JSONDecoder().decode(RunOrder.self, from: FileHandle.standardInput.readToEnd() ?? Data())
-        guard try order.lock.take() else { throw Refused(trouble: .lockHeld) }
+        do {
+          guard try order.lock.take() else { throw Refused(trouble: .lockHeld) }
+        } catch let refusal as Refusal {
+          throw Refused(trouble: LaunchTrouble(ofWorker: refusal))
+        }
         try become(order)
       } catch let refused as Refused {
         reason = refused.trouble

@@ -123,7 +123,7 @@
         if order.folder.hasRun(after: order.run) { return SupervisorReport(ending: .notStarted(.overtaken)) }
         command = try CommandProcess(order)
       } catch {
-        return SupervisorReport(ending: .notStarted(LaunchTrouble(error)))
+        return SupervisorReport(ending: .notStarted(LaunchTrouble(ofWorker: error)))
       }
       self.command = command
       stdout.source = command.stdout

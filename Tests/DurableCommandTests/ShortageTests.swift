@@ -9,6 +9,17 @@
 
     init() throws { durable = try Durable() }
 
+    @Test("a lock that the supervisor can't open suspends a command, and does not fail it")
+    func unusableLock() async throws {
+      let id = try await durable.add("--", "true")
+      try FileManager.default.createDirectory(
+        atPath: "\(durable.store)-jobs/\(id)/lock.supervisor", withIntermediateDirectories: true)
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      let shown = try await durable.job(id)
+      #expect(shown["state"] as? String == "suspended", "\(shown)")
+      #expect((shown["reason"] as? String)?.contains("it could not be started: can't open ") ?? false, "\(shown)")
+    }
+
     @Test("a worker that may open few files runs commands", arguments: [40, 64, 100])
     func fewFiles(limit: Int) async throws {
       let id = try await durable.add("--", "true")

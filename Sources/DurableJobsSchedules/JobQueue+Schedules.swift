@@ -101,14 +101,14 @@ extension JobQueue {
     }
   }
 
-  /// Resumes a paused schedule with its next tick. Ticks during the pause are skipped. Throws `JobError.Code.notFound`
-  /// if there is none.
+  /// Resumes a paused schedule with its next tick, and moves one to it that waits for a day far off, since a clock was
+  /// far ahead. Ticks during the pause are skipped. Throws `JobError.Code.notFound` if there is none.
   public func resumeSchedule(_ name: String) async throws {
     guard let job = try await store.scheduleJob(name) else { throw Self.notFound(name) }
-    guard job.state == .suspended else { return }
     var schedule = try job.payload(as: JobSchedule.self)
-    let now = store.clock.now
-    if let next = schedule.recurrence.next(after: now) { schedule.next = next }
+    let next = schedule.recurrence.next(after: store.clock.now)
+    guard job.state == .suspended || next.map(schedule.isAhead) ?? false else { return }
+    if let next { schedule.next = next }
     guard try await store.replace(job, with: schedule) else { return }
     _ = try await store.change(.resume, where: .id(job.id) && .state(.suspended), after: nil, limit: 1)
     try await store.setTick(schedule.next, of: try await store.job(job.id))

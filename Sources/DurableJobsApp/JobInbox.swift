@@ -65,7 +65,7 @@ public struct JobInbox: Sendable {
     guard let lock = try FolderLock(folder) else { return 0 }
     defer { withExtendedLifetime(lock) {} }
     removeRemains()
-    var (drops, gone): ([Drop], [URL]) = ([], [])
+    var (drops, gone): ([Drop], [Drop]) = ([], [])
     var failure: (any Error)?
     for file in try dropped() {
       let data: Data
@@ -78,22 +78,18 @@ public struct JobInbox: Sendable {
         continue
       }
       let tag = "inbox:\(file.deletingPathExtension().lastPathComponent)"
-      guard try await store.jobs(JobQuery(.tag(tag), limit: 1)).isEmpty else {
-        gone.append(file)
-        continue
-      }
       job.terms.tags.insert(tag)
+      var drop = Drop(file: file, job: job)
       if let unique = job.terms.unique, unique.policy == .replace {
         let isReplaced = { (drop: Drop) in drop.job.terms.unique?.key == unique.key }
-        gone += drops.filter(isReplaced).map(\.file)
+        drop.replaced = drops.filter(isReplaced)
         drops.removeAll(where: isReplaced)
       }
-      drops.append(Drop(file: file, job: job))
+      if try await store.jobs(JobQuery(.tag(tag), limit: 1)).isEmpty { drops.append(drop) } else { gone.append(drop) }
     }
-    // Those that were replaced go first: left behind, one would be newer than what replaced it.
-    for file in gone { try FileManager.default.removeItem(at: file) }
+    for drop in gone { try drop.remove() }
     let stored = try await insert(drops, into: store)
-    for drop in stored { try FileManager.default.removeItem(at: drop.file) }
+    for drop in stored { try drop.remove() }
     if let failure { throw failure }
     return stored.count
   }
@@ -113,9 +109,17 @@ public struct JobInbox: Sendable {
   private struct Drop {
     let file: URL
     let job: NewJob
+    /// What is not stored because of it, unless the store refuses it.
+    var replaced: [Drop] = []
+
+    /// Those that it replaced go first: left behind, one would be newer than what replaced it.
+    func remove() throws {
+      for drop in replaced { try drop.remove() }
+      try FileManager.default.removeItem(at: file)
+    }
   }
 
-  /// Stores the jobs, and returns those that were not refused.
+  /// Stores the jobs, and returns those that were not refused. What a refused one was to replace takes its place.
   private func insert(_ drops: [Drop], into store: any JobStore) async throws -> [Drop] {
     guard !drops.isEmpty else { return [] }
     do {
@@ -128,7 +132,7 @@ public struct JobInbox: Sendable {
         return stored
       }
       try setAside(drops[0].file, as: "refused")
-      return []
+      return try await insert(drops[0].replaced, into: store)
     }
   }
 

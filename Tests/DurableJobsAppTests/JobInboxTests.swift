@@ -81,6 +81,37 @@ import Testing
     try FileManager.default.removeItem(at: inbox.folder)
   }
 
+  @Test func `What a refused drop was to replace is stored, and what that replaced never is`() async throws {
+    func drop(_ name: String, _ policy: UniqueKey.Policy = .replace) throws {
+      try inbox.drop(Upload(file: name), options: JobOptions(unique: UniqueKey("sync", policy: policy)))
+      try level()
+    }
+    try drop("a")
+    try drop("b")
+    let files = try names()
+    try drop("c")
+    let last = try #require(try names().max())
+    let url = inbox.folder.appendingPathComponent(last)
+    var job = try JSONDecoder().decode(NewJob.self, from: Data(contentsOf: url))
+    job.edges = [JobEdge(.job(JobID(rawValue: 99)))]
+    try JSONEncoder().encode(job).write(to: url)
+    for name in files {
+      try FileManager.default.copyItem(
+        at: inbox.folder.appendingPathComponent(name), to: inbox.folder.appendingPathComponent(name + ".kept"))
+    }
+    #expect(try await inbox.takeIn(to: store) == 1)
+    #expect(try await JobQueue(store: store).jobs(of: Upload.self).map(\.payload.file) == ["b"])
+    #expect(try names().filter { !$0.hasSuffix(".kept") } == [last.replacingOccurrences(of: ".job", with: ".refused")])
+    // As after a death between the store's commit and the end of the files.
+    for name in files {
+      try FileManager.default.moveItem(
+        at: inbox.folder.appendingPathComponent(name + ".kept"), to: inbox.folder.appendingPathComponent(name))
+    }
+    #expect(try await inbox.takeIn(to: store) == 0)
+    #expect(try await JobQueue(store: store).jobs(of: Upload.self).map(\.payload.file) == ["b"])
+    try FileManager.default.removeItem(at: inbox.folder)
+  }
+
   @Test func `A job that the store refuses is set aside, and keeps nobody up`() async throws {
     try inbox.drop(Upload(file: "a"))
     let orphan = NewJob(

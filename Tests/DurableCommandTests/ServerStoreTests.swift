@@ -213,6 +213,22 @@
       #expect(lines.allSatisfy { $0.hasPrefix("{") }, "each is JSON, and none is libpq's: \(ended.stderr)")
     }
 
+    @Test("A worker that stops and waits for its server no longer names the jobs whose results that has not taken")
+    func resultsWithoutServer() async throws {
+      let server = try TestServer()
+      let durable = try Durable(store: server.string())
+      let (runs, goOn) = (try Fifo(in: durable, "runs"), try Fifo(in: durable, "goOn"))
+      let id = try await durable.add("--", "sh", "-c", "echo runs >\(runs.path); cat \(goOn.path)")
+      _ = try await durable.work("--grace", "60") { worker in
+        #expect(await runs.said() == "runs")
+        try server.stop()
+        kill(worker.process, SIGTERM)
+        await goOn.say("on")
+        await worker.ends()
+        #expect(await worker.results(id) == ["returned"])
+      }
+    }
+
     @Test("The log of a command is where it ran, and others say so")
     func logElsewhere() async throws {
       let id = try await durable.add("--", "echo", "hello")

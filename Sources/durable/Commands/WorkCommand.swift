@@ -163,6 +163,7 @@
         guard store.isOnServer else { return try await work() }
         if let left = try await interruption.outlasting(work) { return left }
         Talk.line("The store does not answer, and is not waited for any longer")
+        log.giveUp()
       } catch let error as JobError where interruption.wasAsked && (error.isPassing || !interruption.isOrderly) {
         Talk.error(error.message, code: error.code.rawValue)
       }

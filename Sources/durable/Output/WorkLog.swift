@@ -71,6 +71,18 @@
       if let end = takeUnstored(id) { tell(end, inVainOf: state) } else { lost.withLock { $0[id] = state } }
     }
 
+    /// The store is not waited for any longer: tells of the ends that it has not taken, or had no time to say that it
+    /// has.
+    func giveUp() {
+      let ends = unstored.withLock { unstored in
+        defer { unstored = [:] }
+        return unstored
+      }
+      for end in ends.sorted(by: { $0.key < $1.key }).map(\.value) {
+        tell(end, inVain: "the store did not say that it has its result; without it, the job runs again")
+      }
+    }
+
     private func takeUnstored(_ id: JobID) -> End? { unstored.withLock { $0.removeValue(forKey: id) } }
 
     private func tell(_ end: End) {
@@ -78,8 +90,12 @@
     }
 
     private func tell(_ end: End, inVainOf state: String) {
+      tell(end, inVain: "its result was not taken: the job is \(state)")
+    }
+
+    private func tell(_ end: End, inVain words: String) {
       var end = end
-      (end.line.mark, end.line.detail) = (.back, "its result was not taken: the job is \(state)")
+      (end.line.mark, end.line.detail) = (.back, words)
       end.event.comeBack(end.line.detail)
       tell(end)
     }

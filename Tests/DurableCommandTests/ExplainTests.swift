@@ -49,6 +49,17 @@
         "\(waited.stderr)")
     }
 
+    @Test("tells since when a job runs")
+    func running() async throws {
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.add("--", "sh", "-c", "echo runs >\(fifo.path); exec sleep 1000")
+      _ = try await durable.work { [durable] _ in
+        #expect(await fifo.said() == "runs")
+        let text = try await durable("explain", "\(id)").text
+        #expect(text.contains(/^Job \d+ runs, begun at \d\d:\d\d:\d\d/) || text.contains("runs, begun on "), "\(text)")
+      }
+    }
+
     @Test("tells when a job is given up")
     func givenUp() async throws {
       let id = try await durable.add("--deadline", "2099-01-02T08:00", "--", "true")

@@ -76,7 +76,7 @@
           + (reason.map { ": \($0.withoutPasswords)" } ?? "")
       case .running(let worker?, _, _) where worker.standing != .alive: "runs, and its worker \(worker.standing.words)"
       case .running(_, let since, let asked):
-        "runs" + (since.map { " since \($0.forPeople)" } ?? "") + (asked.map { ", being \($0.rawValue)" } ?? "")
+        "runs" + (since.map { ", begun \($0.forPeople)" } ?? "") + (asked.map { ", being \($0.rawValue)" } ?? "")
       case .ended(let state, let reason, _):
         "has ended: \(state.rawValue)"
           + (reason.map {

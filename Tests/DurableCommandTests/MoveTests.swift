@@ -218,7 +218,7 @@
           try await until { try !server.psql(waiting).isEmpty }
           _ = try await old.work { worker in
             let folder = try MeetingFolder(of: file)
-            try await until { !folder.heldLocks.isEmpty }
+            await until { !folder.heldLocks.isEmpty }
             let holder = "datname='\(database)' AND query LIKE 'BEGIN; LOCK TABLE%'"
             try server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \(holder)")
             try await move.says("process \(worker.process) works on")

@@ -219,7 +219,7 @@
       let durable = try Durable(store: server.string())
       let (runs, goOn) = (try Fifo(in: durable, "runs"), try Fifo(in: durable, "goOn"))
       let id = try await durable.add("--", "sh", "-c", "echo runs >\(runs.path); cat \(goOn.path)")
-      _ = try await durable.work("--grace", "60") { worker in
+      _ = try await durable.work("--grace", "5") { worker in
         #expect(await runs.said() == "runs")
         try server.stop()
         kill(worker.process, SIGTERM)

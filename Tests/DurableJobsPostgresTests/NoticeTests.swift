@@ -273,7 +273,7 @@
       let (listens, met) = (Gate(), Gate())
       one.engine.notices.begin(
         post: { _ in }, send: { _ in }, isBack: { listens.open() },
-        meet: { if $0 == WorkerProcess.current { met.open() } })
+        meet: { if $0 == WorkerProcess.current() { met.open() } })
       other.engine.notices.begin(post: { _ in }, send: { _ in }, isBack: {}, meet: { _ in })
       let subscription = one.signals.listen { _ in }
       await listens.pass()

@@ -10,4 +10,13 @@
       return time
     }
   }
+
+  extension JobExit {
+    /// A wait that ends early when a condition that the job requires holds again.
+    var asBackOff: JobExit {
+      var exit = self
+      exit.isBackOff = true
+      return exit
+    }
+  }
 #endif

@@ -33,8 +33,6 @@ struct ConstraintState: Sendable {
   private var returns: [JobConstraint: Return] = [:]
   private var lastReturns: [JobConstraint: Duration] = [:]
 
-  // MARK: What holds
-
   /// The conditions that hold by the monitors, leaving out settings made by hand.
   var satisfied: Set<JobConstraint> { told.isEmpty ? [] : Set(told.filter { $0.value == true }.keys) }
   /// The conditions that are monitored and do not hold.
@@ -46,8 +44,6 @@ struct ConstraintState: Sendable {
 
   /// Whether each monitor has reported a value.
   var isKnown: Bool { told.values.allSatisfy { $0 != nil } }
-
-  // MARK: Events
 
   mutating func provides(_ constraint: JobConstraint) { told[constraint] = .some(told[constraint] ?? nil) }
 
@@ -83,8 +79,6 @@ struct ConstraintState: Sendable {
     let earliest = lastReturns[constraint].map { $0 + Self.interval }
     returns[constraint] = Return(since: now, due: max(now, earliest ?? now))
   }
-
-  // MARK: Returns
 
   /// Must be answered by `woke` or `wakeFailed`.
   func nextBite(_ now: Duration) -> Bite? {

@@ -20,13 +20,7 @@ public struct JobExit: Error, Sendable, CustomStringConvertible {
 
   package let way: Way
   /// Whether the wait ends early when a condition that the job requires holds again.
-  package private(set) var isBackOff = false
-
-  package var asBackOff: JobExit {
-    var exit = self
-    exit.isBackOff = true
-    return exit
-  }
+  package var isBackOff = false
 
   public var description: String {
     switch way {

@@ -41,9 +41,7 @@ extension Engine {
   }
 
   /// Which workers are lost: their process has ended, as its lock shows, or they were asked to renew and did not.
-  private func judge(
-    _ census: Census, ended: Set<String>, except asking: WorkerID?, now: Int64
-  ) -> Doubts.Verdict {
+  private func judge(_ census: Census, ended: Set<String>, except asking: WorkerID?, now: Int64) -> Doubts.Verdict {
     let suspects = census.workers.filter { $0.session != session || $0.row.worker != asking }.map { worker in
       Doubts.Suspect(
         row: worker.row, isIdle: !census.running.contains(worker.row.id ?? 0), isDead: ended.contains(worker.session))

@@ -104,8 +104,6 @@ extension WriteTransaction: JobLedger {
     if deadline - now < Defaults.sweepInterval.milliseconds { news.tell(.deadlines) }
   }
 
-  // MARK: Small ones
-
   func moved(_ id: JobID, route: Int64, in batch: BatchID? = nil, from old: JobState?, to new: JobState?) throws {
     try news.moved(id, route: route, in: batch, from: old, to: new) { try place(route) }
   }

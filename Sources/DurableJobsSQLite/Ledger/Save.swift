@@ -67,8 +67,6 @@ extension WriteTransaction {
     try news.moved(change) { try place(before.route) }
   }
 
-  // MARK: What stands beside a job
-
   func put(note: String?, cause: JobID? = nil, of id: JobID) throws {
     if let note { try run(.putNote, id, note.cutToMessage, cause) } else { try run(.deleteNote, id) }
   }
@@ -89,8 +87,6 @@ extension WriteTransaction {
   func release(_ unique: KeyHold, in state: JobState, _ id: JobID) throws {
     if !unique.isHeld(in: state, at: now) { try run(.releaseKey, unique.key.composed, id) }
   }
-
-  // MARK: Deleting
 
   /// Deletes a job and all its rows. Its own row goes first: if that can't be deleted, nothing is.
   private func delete(_ row: JobRow) throws {

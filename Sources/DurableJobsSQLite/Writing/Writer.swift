@@ -205,9 +205,7 @@ final class Writer: @unchecked Sendable {
   }
 
   /// Does all parts in one transaction. Of several, each leaves nothing if it throws; of a single one, this throws.
-  private func commit(
-    _ parts: [[WriteRequest]], _ patience: inout Patience
-  ) throws -> [Result<News, any Error>] {
+  private func commit(_ parts: [[WriteRequest]], _ patience: inout Patience) throws -> [Result<News, any Error>] {
     try pool.writeWithoutTransaction { db in
       let handle = try db.handle(of: path)
       let usual = pool.configuration.busyMode.patience

@@ -169,6 +169,8 @@
     var user: String?
     /// Whether its time is its server's, and not that of its last byte; nil for the latter.
     package var hasServerTime: Bool?
+    /// A digest of its last bytes; nil for a file that an earlier version brought, or that was there.
+    var tail: String?
 
     public init(path: String, size: Int64, sha256: String?, modified: Int64, wasThere: Bool) {
       self.path = path

@@ -118,12 +118,42 @@
       #expect(try note(owner("http://h/a?id=1&pin=1234")) != note(plain), "its version is not noted")
     }
 
+    @Test(arguments: ["1", "alice-key"])
+    func `what was fetched with one secret in the URL is not taken for what another one asks for`(secret: String)
+      async throws
+    {
+      server.serve("/a.bin", .file(content, etag: nil), .file(changed, etag: nil))
+      let setting = try Setting(in: folder)
+      func fetch(_ key: String) async throws -> JobSnapshot {
+        try await setting.fetch(setting.download(server.url("/a.bin?key=\(key)"), keepsServerTime: true))
+      }
+      #expect(try await fetch(secret).file?.wasThere == false)
+      try expectOthers(try await fetch("2\(secret)"))
+    }
+
+    @Test func `a copy of what came, which has lost its note, is known by the store`() async throws {
+      server.serve("/a.bin", .file(content))
+      let setting = try Setting(in: folder)
+      let download = try setting.download(server.url("/a.bin"), keepsServerTime: true)
+      #expect(try await setting.fetch(download).file?.wasThere == false)
+      let bytes = try Data(contentsOf: URL(filePath: folder.path("a.bin")))
+      let time = try FileManager.default.attributesOfItem(atPath: folder.path("a.bin"))[.modificationDate]
+      try FileManager.default.removeItem(atPath: folder.path("a.bin"))
+      try bytes.write(to: URL(filePath: folder.path("a.bin")))
+      try FileManager.default.setAttributes([.modificationDate: try #require(time)], ofItemAtPath: folder.path("a.bin"))
+      #expect(try await setting.fetch(download).file?.wasThere == true)
+      #expect(server.requests.count == 1, "it was not asked")
+    }
+
     @Test func `the files of one path and two queries are two, unless they are signed anew each time`() throws {
       func place(_ url: String) throws -> String { try #require(HTTPURL(url)).place }
       #expect(try place("http://h/blob?v=1") != place("http://h/blob?v=2"))
       #expect(try place("http://h/blob?v=1") == place("http://h:80/blob?v=1"))
       #expect(try place("http://h/blob?se=1&sig=a") == place("http://h/blob?se=2&sig=b"))
       #expect(try place("http://h/blob?expires=1&md5=a") == "http://h:80/blob")
+      #expect(try place("http://h/blob?uuid=0b28e176-3f4a-4c1d") == "http://h:80/blob")
+      #expect(try place("http://h/blob?t=1795654321") == "http://h:80/blob")
+      #expect(try place("http://h/blob?v=6.12.1-amd64-unsigned") != "http://h:80/blob")
     }
 
     @Test func `a redirect to another version is not gone on with, though its tag is the same`() async throws {

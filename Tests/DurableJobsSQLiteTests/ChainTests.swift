@@ -75,6 +75,13 @@ import Testing
       #expect(try await plan.handle(named: "second", as: Add.self).value == 56)
       #expect(try await queue.counts(where: .plan(id)) == JobCounts([.succeeded: 5]))
     }
+    try await launch { queue, _ in
+      let plan = queue.plan(id)
+      #expect(try await plan.handle(named: "second", as: Add.self).value == 56)
+      // Those without a name are found as jobs.
+      let unnamed = try await plan.jobs.prefix(3)
+      for (job, value) in zip(unnamed, 1...) { #expect(try await queue.handle(job.id, as: Count.self).value == value) }
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import DurableJobs
 import DurableJobsTesting
 import Foundation
+import TestProcesses
 import Testing
 
 private struct Trip: JobPayload {
@@ -54,6 +55,40 @@ private struct Rained: Error {}
       #expect((before, after) == ([], ["book"]))
       return 0
     }
+  }
+
+  /// Its first turn with a result takes as long as it is told to.
+  private final class SlowStore: PassingStore {
+    let base: any JobStore = InMemoryStore()
+    let (settles, goesOn) = (Gate(), Gate())
+    private let isFirst = Lock(true)
+
+    func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
+      if !settlements.isEmpty, isFirst.exchange(false) {
+        settles.open()
+        await goesOn.pass()
+      }
+      return try await base.settle(settlements, thenClaim: thenClaim)
+    }
+  }
+
+  @Test func `A step is stored, and returns, while the store is at a turn with another job's result`() async throws {
+    let store = SlowStore()
+    let queue = JobQueue(store: store)
+    let worker = JobWorker(queue, maxConcurrentJobs: 2)
+    let isFirst = Lock(true)
+    worker.register(Trip.self) { _, context in
+      if isFirst.exchange(false) { return 0 }
+      await store.settles.pass()
+      try await context.step("book") {}
+      // Else nothing lets the turn go on.
+      #expect(try await store.steps(of: context.id) == ["book"])
+      store.goesOn.open()
+      return 0
+    }
+    try await queue.enqueue(contentsOf: [Trip(), Trip()])
+    try await worker.runUntilIdle()
+    #expect(try await queue.counts() == JobCounts([.succeeded: 2]))
   }
 
   @Test func `A step uses variables and objects of its handler, and steps run side by side`() async throws {

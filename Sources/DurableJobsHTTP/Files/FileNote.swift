@@ -11,14 +11,15 @@
     let isPersonal: Bool
     /// Of whom the file of passwords names, it is that user's.
     private let user: String?
-    private let hasSecret: Bool
+    /// Two secrets may stand for two files.
+    fileprivate let hasSecret: Bool
 
     /// `user` is ``FileRequest/user``.
     init(_ download: Download, as user: String?) {
-      let facts = [download.url.withoutSecretFields.absoluteString.withoutCredentials, user ?? ""]
-      url = FileNote.digest(facts)
+      let url = download.url.withoutSecretFields
+      self.url = FileNote.digest([url.absoluteString.withoutCredentials, user ?? ""])
       isPersonal = !download.headers.isEmpty || HTTPURL(download.url)?.credentials != nil
-      hasSecret = !download.url.secretFields.isEmpty
+      hasSecret = url != download.url
       self.user = user
     }
 
@@ -79,14 +80,6 @@
     /// It is the asker's own, as it was left.
     case isOwn(FileNote)
 
-    /// As far as can be told.
-    var mayBeOwn: Bool {
-      switch self {
-      case .isUnknown, .isOwn: true
-      case .isForeign, .isOthers: false
-      }
-    }
-
     /// Whether it was brought under that name.
     func isNamed(_ name: String) -> Bool { if case .isOwn(let note) = self { note.isName(name) } else { false } }
 
@@ -102,6 +95,7 @@
     /// that dates all to 1970, two versions, two users' files. Nil if nothing is noted that tells.
     func isTaken(by owner: FileOwner) -> Bool? {
       switch self {
+      case .isOwn where owner.hasSecret: nil
       case .isOwn(let note): note.version == nil && !note.isPersonal && !owner.isPersonal
       case .isOthers: false
       case .isUnknown, .isForeign: nil
@@ -110,6 +104,11 @@
   }
 
   extension Folder {
+    /// A digest of its last bytes.
+    func tail(of name: String, _ file: FileStatus) -> String? {
+      (try? open(name, O_RDONLY, ofAnybody: true)).flatMap { try? $0.tail(before: file.size, path(of: name)) }
+    }
+
     /// What is noted on that file.
     func noted(_ name: String, _ file: FileStatus, for owner: FileOwner) -> NotedFile {
       guard let open = try? open(name, O_RDONLY, ofAnybody: true) else { return .isUnknown }

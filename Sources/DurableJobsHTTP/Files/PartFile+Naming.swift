@@ -47,7 +47,7 @@
       if let permissions { fchmod(files.bytes.number, mode_t(permissions)) }
       try folder.flush()
       discardOther()
-      return folder.fetched(final.description, status, sha256: sha256)
+      return folder.fetched(final.description, status, sha256: sha256, tail: tail)
     }
 
     private enum Naming {
@@ -85,7 +85,7 @@
       }
       try folder.flush()
       discardOther()
-      return .done(folder.fetched(final.description, status, sha256: sha256))
+      return .done(folder.fetched(final.description, status, sha256: sha256, tail: tail))
     }
 
     /// The status of the file of the bytes, if it has exactly what was received: others may have written to it.
@@ -189,7 +189,7 @@
       guard download.size == nil || download.size == status.size else { return nil }
       let sha256 = download.sha256 == nil ? nil : try folder.checksum(of: name)
       guard sha256 == download.sha256?.lowercased() else { return nil }
-      return folder.fetched(name, status, sha256: sha256)
+      return folder.fetched(name, status, sha256: sha256, tail: folder.tail(of: name, status))
     }
 
     /// Removes the record by which a file of `job` was known, unless somebody has taken its place since.
@@ -225,9 +225,13 @@
 
   extension Folder {
     /// The result for a file that was downloaded and has its name.
-    fileprivate func fetched(_ name: String, _ status: FileStatus, sha256: String?) -> DownloadedFile {
-      DownloadedFile(
+    fileprivate func fetched(
+      _ name: String, _ status: FileStatus, sha256: String?, tail: String?
+    ) -> DownloadedFile {
+      var file = DownloadedFile(
         path: path(of: name), size: status.size, sha256: sha256, modified: status.modified, wasThere: false)
+      file.tail = tail
+      return file
     }
   }
 #endif

@@ -156,8 +156,10 @@
       _ response: HTTPClientResponse, _ url: HTTPURL, _ redaction: Redaction, _ file: FileBody?, _ upload: Upload
     ) async throws -> HTTPAnswer {
       let (data, end) = await body(of: response, HTTPAnswer.mostBytes + redaction.margin + 1, upload)
-      // Whatever was answered: nobody has all of what was to be sent.
-      guard upload.isWhole else {
+      // Whatever was answered: nobody has all of what was to be sent. But over HTTP/2 a server that has answered may say that
+      // it needs no more (RFC 9113, section 8.1).
+      var isAnsweredWhole: Bool { if case .whole = end { response.version == .http2 } else { false } }
+      guard upload.isWhole || isAnsweredWhole && file?.failure.value == nil else {
         try Task.checkCancellation()
         if let failure = file?.failure.value { throw failure }
         if case .broken(let error as RequestError) = end { throw error }
@@ -215,7 +217,8 @@
           }
         ) {
           for try await piece in response.body {
-            rest.moved()
+            // While a request goes out, what counts is that it is taken.
+            if upload?.isOver != false { rest.moved() }
             let count = came.withLock { came in
               if came.count < most { came.append(contentsOf: piece.readableBytesView) }
               return came.count

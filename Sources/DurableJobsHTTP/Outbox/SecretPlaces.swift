@@ -33,12 +33,14 @@
   }
 
   extension HTTPURL {
-    /// Whose versions a tag tells apart (RFC 9110, section 8.8.3), as a text without secrets. A query that is signed, or
-    /// expires, is another one each time that a redirect makes it, and left out.
+    /// Whose versions a tag tells apart (RFC 9110, section 8.8.3), as a text without secrets. A query that is signed, or has a
+    /// token or a time, is another one each time that a redirect makes it, and left out.
     var place: String {
       let query = target.dropFirst(path.count).dropFirst()
-      let names = query.queryFields.map(\.nameOfField)
-      let isMadeAnew = names.contains { SecretPlaces.isSecret(field: $0) || $0.lowercased().contains("expire") }
+      let isMadeAnew = query.queryFields.contains { field in
+        SecretPlaces.isSecret(field: field.nameOfField) || field.nameOfField.lowercased().contains("expire")
+          || field.hasTokenOrTime
+      }
       guard !query.isEmpty, !isMadeAnew else { return origin + path }
       return "\(origin)\(path)?\(SHA256.hash(data: Data(query.utf8)).prefix(8).hexadecimal)"
     }
@@ -48,6 +50,12 @@
     fileprivate var queryFields: [SubSequence] { split { $0 == "&" || $0 == ";" } }
     fileprivate var nameOfField: String {
       String(decoding: utf8.prefix { $0 != UInt8(ascii: "=") }.unescaped, as: UTF8.self)
+    }
+    /// As far as its value tells: that of a version is shorter, or has points, and seconds since 1970 have ten digits.
+    fileprivate var hasTokenOrTime: Bool {
+      let value = drop { $0 != "=" }.dropFirst()
+      return value.utf8.count >= 16 && !value.contains(".")
+        || value.utf8.count == 10 && value.hasPrefix("1") && value.allSatisfy(\.isNumber)
     }
   }
 #endif

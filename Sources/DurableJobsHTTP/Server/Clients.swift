@@ -78,7 +78,7 @@
           let ends = Surplus.Ends()
           try pipeline.addHandler(ends, position: .after(decoder))
           try pipeline.addHandler(Surplus(ends), position: .before(decoder))
-          try channel.takeLittleAhead()
+          channel.takeLittleAhead()
         }
       }
       configuration.http2StreamChannelDebugInitializer = { stream in
@@ -119,11 +119,11 @@
 
   extension Channel {
     /// Makes the system buffer little more of a body than it sends: otherwise it buffers megabytes at once, and what is told
-    /// of the progress is far ahead of that. Other systems buffer little by themselves.
-    fileprivate func takeLittleAhead() throws {
+    /// of the progress is far ahead of that. Other systems buffer little by themselves, and some of Linux refuse it.
+    fileprivate func takeLittleAhead() {
       #if os(Linux)
         let notSentLowAt = NIOBSDSocket.Option(rawValue: 25)  // TCP_NOTSENT_LOWAT
-        try syncOptions?.setOption(.tcpOption(notSentLowAt), value: 1 << 17)
+        try? syncOptions?.setOption(.tcpOption(notSentLowAt), value: 1 << 17)
       #endif
     }
 

@@ -96,9 +96,8 @@
     }
 
     private static let pageEndings: Set = [
-      "html", "htm", "xhtml", "xht", "shtml", "php", "php3", "php4", "php5", "phtml", "asp", "aspx", "jsp", "jspx",
-      "cgi",
-      "pl", "do", "action", "cfm",
+      "html", "htm", "html5", "xhtml", "xht", "shtml", "shtm", "stm", "php", "php3", "php4", "php5", "phtml", "asp",
+      "aspx", "ashx", "mspx", "jsp", "jspx", "jspa", "jsf", "cgi", "pl", "do", "action", "cfm", "com", "org", "net",
     ]
 
     /// Extensions of files that are not pages.

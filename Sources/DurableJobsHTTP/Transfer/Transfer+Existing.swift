@@ -37,7 +37,7 @@
         folder.drop(self.name.mark(for: url, job))
         for name in [self.name, own] { PartFile.clearRecords(of: name, in: folder, download) }
         // Whether that file is skipped depends on its server's answer.
-        found.hasServerTime = file.hasServerTime
+        (found.hasServerTime, found.tail) = (file.hasServerTime, file.tail)
         if !download.skipsExisting { return found }
       }
       if try await wasLeft(name, folder), mayBe, !replaces, !download.skipsExisting { return found }
@@ -69,12 +69,16 @@
 
     var owner: FileOwner { FileOwner(download, as: request.user) }
 
-    /// Whether it is as a download of this store left it.
+    /// Whether it is as a download of this store left it. A copy of it may have lost its note.
     private func isAsBrought(
       _ file: DownloadedFile, _ name: FileName, _ there: FileStatus, _ folder: Folder
     ) -> Bool {
-      file.size == there.size && file.modified == there.modified
-        && folder.noted(name.description, there, for: owner).mayBeOwn
+      guard file.size == there.size, file.modified == there.modified else { return false }
+      switch folder.noted(name.description, there, for: owner) {
+      case .isUnknown, .isOwn: return true
+      case .isForeign: return file.tail == nil || file.tail == folder.tail(of: name.description, there)
+      case .isOthers: return false
+      }
     }
 
     /// Reads a large file only once, however many answers it is compared with.

@@ -93,9 +93,10 @@ extension StoreConformance {
           _ = try await trial.add([.plain(), .plain(after: broken)])
         }
       }
-      try await refused(.notFound, "a job that waits for one that there is not") {
+      let words = try await refusal(.notFound, "a job that waits for one that there is not") {
         _ = try await trial.add([.plain(), .plain(after: [.job(JobID(rawValue: 999))])])
       }
+      try holds(words.contains("999"), "'\(words)' names job 999")
       try same(try await trial.ids(), ids, "all jobs")
     },
     Case("A job that runs goes on when one that it needed lives again, and waits for it when it comes back") {

@@ -294,28 +294,27 @@ import Testing
 }
 
 extension Campaign {
-  private var isTurnFree: Bool {
-    let file = open(storePath + "-durable/turn", O_RDWR)
-    defer { close(file) }
-    return flock(file, LOCK_EX | LOCK_NB) == 0
-  }
-
-  /// Stops a process, and lets it go on if it was in the middle of a commit, since all others would wait for it.
+  /// Stops a process, and lets it go on if it has the writers' turn, since all others, who have all the time, would wait
+  /// for it.
   fileprivate func stopOutsideOfCommit(_ process: ChildProcess) async throws {
-    var configuration = SQLiteStore.Configuration()
-    configuration.busyTimeout = .milliseconds(300)
-    let queue = JobQueue("other", store: try SQLiteStore(path: storePath, configuration: configuration))
+    let turn = open(storePath + "-durable/turn", O_RDWR)
+    defer { close(turn) }
     while true {
       process.send(SIGSTOP)
       await process.stopped()
-      do {
-        try await queue.enqueue(kind: "other", payload: Data("{}".utf8))
-        // Who can't get the writers' turn in time writes without it, and others here have all the time.
-        if isTurnFree { return }
+      let isFree = flock(turn, LOCK_EX | LOCK_NB) == 0
+      if !isFree {
         process.send(SIGCONT)
-      } catch let error as JobError where error.code == .locked {
-        process.send(SIGCONT)
+        // Until whoever has it gives it back.
+        await withCheckedContinuation { continuation in
+          Thread.detachNewThread {
+            flock(turn, LOCK_EX)
+            continuation.resume()
+          }
+        }
       }
+      flock(turn, LOCK_UN)
+      if isFree { return }
     }
   }
 }

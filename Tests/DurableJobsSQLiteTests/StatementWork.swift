@@ -19,14 +19,14 @@ struct StatementWork: Sendable, Equatable {
 }
 
 extension WriterConnection {
-  /// What was done since the last call.
+  /// What was done since the last call, but for what is done once a minute.
   func takeWork() -> StatementWork {
     var work = StatementWork()
     func used(_ name: WriterStatement) -> Statement? {
       statements.indices.contains(name.number) ? statements[name.number] : nil
     }
-    let (commit, load) = (used(.commit), used(.load))
-    for statement in statements.compactMap({ $0 }) + pickers {
+    let (commit, load, noteTime) = (used(.commit), used(.load), used(.noteTime))
+    for statement in statements.compactMap({ $0 }) + pickers where statement !== noteTime {
       func take(_ counter: Int32) -> Int { Int(sqlite3_stmt_status(statement.handle, counter, 1)) }
       let runs = take(SQLITE_STMTSTATUS_RUN)
       work.runs += runs

@@ -4,8 +4,8 @@ import Foundation
 package struct SeenTime: Sendable {
   /// In milliseconds, a year: longer waits, and times that are farther from each other, are those of damaged rows.
   package static let mostApart: Int64 = 31_536_000_000
-  /// How old, in milliseconds, the time may be that a store keeps for those who open it next.
-  package static let oldest: Int64 = 60_000
+  /// Whether the time that a store keeps for those who open it next is to be noted anew: once a minute.
+  package static func isOutdated(_ noted: Int64, at now: Int64) -> Bool { !(0..<60_000).contains(now &- noted) }
   private var latest: Int64
   /// Unknown for a time that was read from a file.
   private var uptime: Duration?

@@ -56,8 +56,9 @@ struct JobDraft: Sendable {
     }
     for middleware in queue.middleware { try middleware.enqueue(&job) }
     try job.check()
-    let now = queue.store.clock.now
-    try job.terms.deadline?.dated(at: now).check(start: job.terms.start.date(at: now), else: .invalidArgument)
+    if let deadline = job.terms.deadline, case let now = queue.store.clock.now {
+      try deadline.dated(at: now).check(start: job.terms.start.date(at: now), else: .invalidArgument)
+    }
     return job
   }
 }

@@ -36,8 +36,6 @@
         "the store was dropped, and made or restored anew, since this process opened it: nothing was stored. Open it "
           + "again")
     }
-
-    func mustNote(_ now: Int64) -> Bool { !(0..<SeenTime.oldest).contains(now &- notedAt.value) }
   }
 
   /// One transaction: the rows that the rules see. An exchange is a pipeline, which waits for the server once; how it
@@ -177,7 +175,7 @@
       guard hasBegun else { return }
       if !isCounted { tallies.write(news.tallies, on: connection, now: now) }
       try dropRoutes()
-      notesTime = !isCallers && context.mustNote(now)
+      notesTime = !isCallers && SeenTime.isOutdated(context.notedAt.value, at: now)
       if notesTime { connection.send(Self.noteTimeSQL, [.int(now)]) }
       FaultPoint.commitBefore.reach()
       connection.send("COMMIT")

@@ -56,7 +56,7 @@ final class WriteTransaction {
   func rebaseWaits(by setBack: Int64) throws {
     guard setBack > 0 else {
       // Who opens the file next may find no wait that was set last, by which to see that the clock was set back since.
-      if !(0..<SeenTime.oldest).contains(now &- memory.notedAt) { try noteTime() }
+      if SeenTime.isOutdated(memory.notedAt, at: now) { try noteTime() }
       return
     }
     let known = memory.epoch

@@ -192,5 +192,10 @@ private final class FolderLock {
     return nil
   }
 
-  deinit { if descriptor >= 0 { close(descriptor) } }
+  // A process that is just being started has a copy of the lock, which closing leaves to it.
+  deinit {
+    guard descriptor >= 0 else { return }
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 }

@@ -30,7 +30,7 @@
       try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
       let ended = try await durable.run("edit", "\(id)", "--", "false") { program in
         try await program.says("Another 'durable edit' of this store is at work; it is waited for")
-        close(lock)
+        release(lock)
       }
       #expect(ended.status == .exited(0), "\(ended.stderr)")
     }

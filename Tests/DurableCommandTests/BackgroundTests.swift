@@ -82,7 +82,7 @@
       let worker = BackgroundWorker(store: durable.store)
       #expect(worker.process == 0)
       async let stopped = onThread { Result { try worker.stop() } }
-      close(file)
+      release(file)
       #expect(try await stopped.get() == nil)
       #expect(kill(stranger.pid, 0) == 0)
     }

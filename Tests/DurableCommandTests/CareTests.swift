@@ -1,5 +1,6 @@
 #if Shell
   import Foundation
+  import TestProcesses
   import Testing
 
   @testable import DurableJobsSQLite
@@ -170,7 +171,7 @@
       let pruned = try await durable("prune", "-y")
       #expect(pruned.status == .exited(1) && pruned.text == "1 job removed\n", "\(pruned)")
       #expect(pruned.stderr.contains("of its command still lives"), "\(pruned.stderr)")
-      close(lock)
+      release(lock)
       let other = try await durable.add("--", "true")
       try await durable("work", "--drain")
       #expect(FileManager.default.createFile(atPath: "\(durable.store)-jobs/\(other)/notes", contents: nil))

@@ -111,7 +111,7 @@
       try await first.remove()
       #expect(await held.letGo(), "it lives though its job is gone")
       #expect(try await second.snapshot.state == .suspended)
-      close(lock)
+      release(lock)
       #expect(await !held.letGo())
       #expect(try await second.snapshot.state == .ready)
       #expect(try place.work().wait() == .exited(0))
@@ -160,7 +160,7 @@
       let other = try await place.add("read line < go")
       let worker = try place.work(concurrency: 2)
       await until { (try? await job.snapshot.state) == .suspended }
-      close(lock)
+      release(lock)
       #expect(try await job.value.exitCode == 0)
       await go.write("go")
       _ = try await other.value

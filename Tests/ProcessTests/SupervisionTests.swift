@@ -429,9 +429,7 @@
       let file = open(path, O_RDWR)
       #expect(flock(file, LOCK_EX) == 0)
       #expect(try !lock.isFree(), "somebody holds it")
-      // Another test's child may have inherited it.
-      flock(file, LOCK_UN)
-      close(file)
+      release(file)
       #expect(try lock.isFree())
     }
   }

@@ -127,7 +127,7 @@
       worker.start()
       await until { clock.timers.contains(FolderSweep.interval) }
       #expect(exists(id, base))
-      close(lock)
+      release(lock)
       clock.advance(by: FolderSweep.interval)
       await until { !exists(id, base) }
       await worker.stop()

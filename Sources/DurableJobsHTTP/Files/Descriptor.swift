@@ -7,7 +7,12 @@
   package final class Descriptor: Sendable {
     let number: Int32
     init(_ number: Int32) { self.number = number }
-    deinit { close(number) }
+
+    /// A lock that it has is given back, too, if a process that is just being started has a copy.
+    deinit {
+      flock(number, LOCK_UN)
+      close(number)
+    }
 
     /// Of the file system that it is on; nil if that does not say.
     var room: DiskRoom? {

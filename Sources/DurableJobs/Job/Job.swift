@@ -85,6 +85,8 @@ public struct UntypedJob: Sendable {
 
 /// The JSON that jobs are stored as: keys are sorted, so that equal payloads are equal bytes in every process.
 enum JobCoding {
+  private static let decoder = JSONDecoder()
+
   static var encoder: JSONEncoder {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -95,13 +97,17 @@ enum JobCoding {
 
   /// `inputs`: the values of the payload's inputs, if they are known.
   static func decode<T: Decodable>(_ type: T.Type, from data: Data, inputs: [Int: JobEnd]? = nil) throws -> T {
+    guard let inputs, mayHaveOpen(data) else { return try decoder.decode(type, from: data) }
     let decoder = JSONDecoder()
-    // An open input has a key with a dollar sign. Without one, passing inputs is saved; `Data`'s iterator would be slow.
-    func mayHaveOpen() -> Bool {
-      data.withUnsafeBytes { $0.contains { $0 == UInt8(ascii: "$") || $0 == UInt8(ascii: "\\") } }
-    }
-    if let inputs, mayHaveOpen() { decoder.userInfo = [.jobInputs: inputs] }
+    decoder.userInfo = [.jobInputs: inputs]
     return try decoder.decode(type, from: data)
+  }
+
+  /// An open input has a key with a dollar sign, or with that in its escaped form.
+  private static func mayHaveOpen(_ data: Data) -> Bool {
+    data.withUnsafeBytes { data in
+      data.baseAddress.map { memchr($0, 0x24, data.count) != nil || memchr($0, 0x5C, data.count) != nil } ?? false
+    }
   }
 
   static func decodeOutput<T: Decodable>(_ output: Data?) throws -> T {

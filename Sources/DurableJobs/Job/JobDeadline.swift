@@ -19,6 +19,9 @@ public enum JobDeadline: Hashable, Codable, Sendable {
     }
   }
 
+  /// That date, if the job must have ended by then.
+  package var toEnd: Date? { if case .end = self { date } else { nil } }
+
   package func dated(at now: Date) -> JobDeadline {
     switch self {
     case .start(let time): .start(by: .at(time.moment(from: now)))

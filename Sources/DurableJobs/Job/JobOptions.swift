@@ -76,8 +76,9 @@ public struct JobOptions: Hashable, Sendable {
   }
 
   /// These options, with those that `other` sets taking precedence.
-  public func overridden(by other: JobOptions) -> JobOptions {
+  public consuming func overridden(by other: consuming JobOptions) -> JobOptions {
     guard other.setsAny else { return self }
+    guard setsAny else { return other }
     return JobOptions(
       priority: other.priority ?? priority, start: other.start ?? start,
       maxAttempts: other.maxAttempts ?? maxAttempts, timeout: other.timeout ?? timeout,
@@ -86,7 +87,7 @@ public struct JobOptions: Hashable, Sendable {
       whenLost: other.whenLost ?? whenLost)
   }
 
-  private var setsAny: Bool {
+  var setsAny: Bool {
     priority != nil || start != nil || maxAttempts != nil || timeout != nil || deadline != nil || key != nil
       || unique != nil || lane != nil || whenLost != nil || !tags.isEmpty || !requires.isEmpty
   }

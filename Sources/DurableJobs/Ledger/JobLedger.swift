@@ -119,7 +119,8 @@ package struct Finish {
   package let output: Data?
 }
 
-package struct NewRow {
+/// A job to be added. Not a struct, since copies of jobs are dear.
+package final class NewRow {
   /// Its deadline is a date.
   package var job: NewJob
   package var course: JobCourse
@@ -127,6 +128,8 @@ package struct NewRow {
   package var seat: Bool?
   package var waits = 0
   package var hasChildren = false
+
+  init(_ job: NewJob, at now: Date) { (course, self.job) = (JobCourse(inserting: job.terms, now: now), job) }
 }
 
 package struct LaneRow: Sendable {

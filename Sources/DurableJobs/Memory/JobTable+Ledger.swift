@@ -328,14 +328,12 @@ extension JobTable: JobLedger {
     records[index].startedAt = Date(milliseconds: now)
     let (record, job) = (records[index], records[index].job)
     news.moved(record.id, route: record.route.id, from: .ready, to: .running) { (job.queue, job.kind) }
-    var claimed = ClaimedJob(
+    return ClaimedJob(
       token: ClaimToken(job: record.id, claim: claim.rawValue), queue: job.queue, kind: job.kind, payload: job.payload,
       attempt: record.course.attempt, maxAttempts: record.course.maxAttempts, timeout: job.terms.timeout,
-      requires: job.terms.requires, whenLost: job.terms.whenLost, inputs: inputs(of: record.id), steps: record.steps)
-    (claimed.key, claimed.createdAt) = (job.terms.key, Date(milliseconds: record.createdAt))
-    claimed.batch = record.batch ?? job.terms.follows
-    if record.isTimed, case .end? = job.terms.deadline { claimed.deadline = deadline(record) }
-    return claimed
+      deadline: record.isTimed ? job.terms.deadline?.toEnd : nil, requires: job.terms.requires,
+      whenLost: job.terms.whenLost, key: job.terms.key, createdAt: Date(milliseconds: record.createdAt),
+      batch: record.batch ?? job.terms.follows, inputs: inputs(of: record.id), steps: record.steps)
   }
 
   /// What the jobs that it waited for returned.

@@ -85,7 +85,7 @@ public struct JobBatch: Sendable, Identifiable {
   public func enqueue<P: JobPayload>(
     contentsOf jobs: some Collection<P>, options: JobOptions = JobOptions()
   ) async throws -> [JobHandle<P.Output>] {
-    try await queue.insert(jobs, options: options, in: .join(id)).jobs.map { queue.handle($0, as: P.self) }
+    queue.handles(try await queue.insert(jobs, options: options, in: .join(id)).jobs, as: P.self)
   }
 }
 

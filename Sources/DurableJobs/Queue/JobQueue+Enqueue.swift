@@ -24,7 +24,7 @@ extension JobQueue {
     contentsOf jobs: some Collection<P>, after: [any JobReference] = [], options: JobOptions = JobOptions()
   ) async throws -> [JobHandle<P.Output>] {
     guard !jobs.isEmpty else { return [] }
-    return try await insert(jobs, after: after, options: options).jobs.map { handle($0, as: P.self) }
+    return handles(try await insert(jobs, after: after, options: options).jobs, as: P.self)
   }
 
   func insert<P: JobPayload>(

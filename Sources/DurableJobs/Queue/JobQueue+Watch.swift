@@ -7,9 +7,14 @@ extension JobQueue {
   }
 
   package func handle<P: JobPayload>(_ job: InsertedJob, as type: P.Type) -> JobHandle<P.Output> {
-    JobHandle(
-      id: job.id, isNew: job.disposition.isNew, store: store, kinds: [P.kind] + P.formerKinds,
-      coding: P.outputCoding)
+    handles([job], as: type)[0]
+  }
+
+  func handles<P: JobPayload>(_ jobs: [InsertedJob], as type: P.Type) -> [JobHandle<P.Output>] {
+    let (kinds, coding) = ([P.kind] + P.formerKinds, P.outputCoding)
+    return jobs.map { job in
+      JobHandle(id: job.id, isNew: job.disposition.isNew, store: store, kinds: kinds, coding: coding)
+    }
   }
 
   /// The job with this id. Throws ``JobError/Code/notFound`` if the store has none.

@@ -85,12 +85,14 @@ public struct ClaimedJob: Sendable {
 
   public init(
     token: ClaimToken, queue: String, kind: String, payload: Data, attempt: Int, maxAttempts: Int,
-    timeout: Duration? = nil, requires: Set<JobConstraint> = [], whenLost: JobConstraint.Loss = .goesOn,
+    timeout: Duration? = nil, deadline: Date? = nil, requires: Set<JobConstraint> = [],
+    whenLost: JobConstraint.Loss = .goesOn, key: String? = nil, createdAt: Date? = nil, batch: BatchID? = nil,
     inputs: [Int: JobEnd] = [:], steps: [String: Data] = [:]
   ) {
     (self.token, self.queue, self.kind, self.payload) = (token, queue, kind, payload)
-    (self.attempt, self.maxAttempts, self.timeout) = (attempt, maxAttempts, timeout)
-    (self.requires, self.whenLost, self.inputs, self.steps) = (requires, whenLost, inputs, steps)
+    (self.attempt, self.maxAttempts, self.timeout, self.deadline) = (attempt, maxAttempts, timeout, deadline)
+    (self.requires, self.whenLost, self.key, self.createdAt) = (requires, whenLost, key, createdAt)
+    (self.batch, self.inputs, self.steps) = (batch, inputs, steps)
   }
 }
 

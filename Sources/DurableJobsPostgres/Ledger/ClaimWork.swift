@@ -131,15 +131,14 @@
       let (inputs, steps) = try beside(whole, transaction)
       for (job, terms) in zip(whole, terms) {
         guard let route = transaction.routes.byID[job.route] else { continue }
-        var claimed = ClaimedJob(
-          token: ClaimToken(job: job.id, claim: claim.rawValue), queue: route.queue, kind: route.kind,
-          payload: job.payload ?? Data(), attempt: job.attempt, maxAttempts: terms.attempts, timeout: terms.duration,
-          requires: route.requires, whenLost: terms.interrupts == true ? .interrupts : .goesOn,
-          inputs: inputs[job.id] ?? [:], steps: steps[job.id] ?? [:])
-        (claimed.key, claimed.createdAt) = (terms.key, Date(milliseconds: job.createdAt))
-        claimed.batch = job.batch ?? terms.knownBatch
-        if job.links.contains(.deadline), case .end? = terms.deadline { claimed.deadline = terms.deadline?.date }
-        answer.reply.taken.jobs.append(claimed)
+        answer.reply.taken.jobs.append(
+          ClaimedJob(
+            token: ClaimToken(job: job.id, claim: claim.rawValue), queue: route.queue, kind: route.kind,
+            payload: job.payload ?? Data(), attempt: job.attempt, maxAttempts: terms.attempts, timeout: terms.duration,
+            deadline: job.links.contains(.deadline) ? terms.deadline?.toEnd : nil, requires: route.requires,
+            whenLost: terms.interrupts == true ? .interrupts : .goesOn, key: terms.key,
+            createdAt: Date(milliseconds: job.createdAt), batch: job.batch ?? terms.knownBatch,
+            inputs: inputs[job.id] ?? [:], steps: steps[job.id] ?? [:]))
       }
     }
 

@@ -44,29 +44,29 @@ extension WriteTransaction: JobLedger {
 
   private func add(_ new: NewRow, in batch: BatchID?, after added: [JobID]) throws -> JobID {
     FaultPoint.insertBegun.reach()
-    let (job, terms) = (new.job, new.job.terms)
-    let route = try memory.routes.intern(queue: job.queue, kind: job.kind, requires: terms.requires, on: connection)
-    let runAt = new.course.runAt?.milliseconds
-    let rank = new.course.state == .scheduled ? runAt ?? now : terms.priority.rank
-    let unique = terms.unique.map { KeyHold($0, storedAt: now) }
+    let route = try memory.routes.intern(
+      queue: new.job.queue, kind: new.job.kind, requires: new.job.terms.requires, on: connection)
+    let (runAt, priority) = (new.course.runAt?.milliseconds, new.job.terms.priority)
+    let rank = new.course.state == .scheduled ? runAt ?? now : priority.rank
+    let unique = new.job.terms.unique.map { KeyHold($0, storedAt: now) }
     let (deadline, links) = new.links(unique)
-    try run(.insertJob, route, new.course.state.code, rank, terms.priority.stored, runAt, now, links.rawValue)
+    try run(.insertJob, route, new.course.state.code, rank, priority.stored, runAt, now, links.rawValue)
     let id = JobID(rawValue: connection.lastInsertedID)
     FaultPoint.insertJob.reach()
 
-    var stored = StoredTerms(terms, unique)
+    var stored = StoredTerms(new.job.terms, unique)
     stored.batch = batch?.rawValue
-    try connection[.insertSpec].with(id, now, stored.text).run(with: job.payload, at: 4)
+    try connection[.insertSpec].with(id, now, stored.text).run(with: new.job.payload, at: 4)
     FaultPoint.insertSpec.reach()
 
     if let unique, unique.isHeld(in: new.course.state, at: now) { try take(unique, id) }
-    if let key = terms.key {
+    if let key = new.job.terms.key {
       try run(.insertKey, key.composed, id)
       if !new.course.state.isFinished { try bind(key, id) }
     }
-    for tag in terms.tags { try run(.insertTag, tag.composed, id) }
+    for tag in new.job.terms.tags { try run(.insertTag, tag.composed, id) }
     if !new.edges.isEmpty { try connect(new, id, added) }
-    if let lane = terms.lane?.name, let seat = new.seat { try run(.insertSeat, lane.composed, seat, id) }
+    if let lane = new.job.terms.lane?.name, let seat = new.seat { try run(.insertSeat, lane.composed, seat, id) }
     if new.waits > 0 { try put(waits: new.waits, of: id) }
     if let deadline { try set(deadline, of: id) }
     if let batch { try run(.putMember, batch.rawValue, id) }

@@ -42,16 +42,15 @@ extension WriteTransaction {
         batch: job.terms.batch.map(BatchID.init(rawValue:)), isSlow: !job.links.isDisjoint(with: .slow),
         hasParents: job.links.contains(.parents))
       self.claimed.append((job.id, held))
-      var claimed = ClaimedJob(
-        token: ClaimToken(job: job.id, claim: claim.rawValue), queue: job.route.queue, kind: job.route.kind,
-        payload: job.payload, attempt: job.attempt + 1, maxAttempts: job.terms.attempts, timeout: job.terms.duration,
-        requires: job.route.requires, whenLost: job.terms.interrupts == true ? .interrupts : .goesOn,
-        inputs: job.links.contains(.parents) ? try inputs(of: job.id) : [:],
-        steps: job.links.contains(.steps) ? try steps(of: job.id) : [:])
-      (claimed.key, claimed.createdAt) = (job.terms.key, Date(milliseconds: job.createdAt))
-      claimed.batch = job.terms.knownBatch
-      if case .end? = deadline { claimed.deadline = deadline?.date }
-      batch.jobs.append(claimed)
+      batch.jobs.append(
+        ClaimedJob(
+          token: ClaimToken(job: job.id, claim: claim.rawValue), queue: job.route.queue, kind: job.route.kind,
+          payload: job.payload, attempt: job.attempt + 1, maxAttempts: job.terms.attempts, timeout: job.terms.duration,
+          deadline: deadline?.toEnd, requires: job.route.requires,
+          whenLost: job.terms.interrupts == true ? .interrupts : .goesOn, key: job.terms.key,
+          createdAt: Date(milliseconds: job.createdAt), batch: job.terms.knownBatch,
+          inputs: job.links.contains(.parents) ? try inputs(of: job.id) : [:],
+          steps: job.links.contains(.steps) ? try steps(of: job.id) : [:]))
     }
     return batch
   }
@@ -119,8 +118,8 @@ extension WriteTransaction {
 
   // MARK: Picking
 
-  /// A ready job that was read.
-  private struct PickedJob {
+  /// A ready job that was read. Not a struct, since it is handed on several times.
+  private final class PickedJob {
     let id: JobID
     let route: Route
     let attempt: Int
@@ -128,6 +127,11 @@ extension WriteTransaction {
     let terms: StoredTerms
     let payload: Data
     let links: Links
+
+    init(_ id: JobID, _ route: Route, from row: Statement, _ terms: StoredTerms, _ payload: Data) {
+      (self.id, self.route, self.terms, self.payload) = (id, route, terms, payload)
+      (attempt, createdAt, links) = (row.count(2), row.int(3), Links(rawValue: row.int(6)))
+    }
 
     func isOverdue(at now: Int64) -> Bool {
       links.contains(.deadline) && terms.deadline.map { $0.date.milliseconds <= now } ?? false
@@ -220,10 +224,7 @@ extension WriteTransaction {
       return .failure(Damage(reason: "the payload is missing or no data"))
     }
     guard let terms = try? terms(of: row.text(4)) else { return .failure(Damage(reason: "the options are no JSON")) }
-    return .success(
-      PickedJob(
-        id: cursor.id, route: cursor.route, attempt: row.count(2), createdAt: row.int(3), terms: terms,
-        payload: payload, links: Links(rawValue: row.int(6))))
+    return .success(PickedJob(cursor.id, cursor.route, from: row, terms, payload))
   }
 
   private func terms(of text: String?) throws -> StoredTerms {

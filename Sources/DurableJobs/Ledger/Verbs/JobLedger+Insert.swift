@@ -138,7 +138,7 @@ struct Placement {
     added.reserveCapacity(jobs.count)
     stands.reserveCapacity(jobs.count)
     for index in jobs.indices {
-      var row = NewRow(job: jobs[index], course: JobCourse(inserting: jobs[index].terms, now: book.date))
+      let row = NewRow(jobs[index], at: book.date)
       var disposition = InsertedJob.Disposition.inserted
       if let unique = row.job.terms.unique {
         let met = try meet(unique, &row.job, placed: placed[unique.key])
@@ -149,7 +149,7 @@ struct Placement {
         }
       }
       if let deadline = row.job.terms.deadline { row.job.terms.deadline = deadline.dated(at: book.date) }
-      if !row.job.edges.isEmpty { try connect(&row) }
+      if !row.job.edges.isEmpty { try connect(row) }
       if let lane = row.job.terms.lane, !row.course.state.isFinished {
         let heads = row.waits > 0 ? [] : heads(of: row)
         let seat = book.lanes.enter(lane.name) || book.takeSeat(in: lane.name, of: heads)
@@ -170,7 +170,7 @@ struct Placement {
         bringers[key] = (bringers[key]?.first ?? added.count, added.count)
       }
       stands.append((.added(added.count), disposition))
-      added.append(consume row)
+      added.append(row)
     }
     try checkLines()
   }

@@ -11,9 +11,9 @@ extension JobLedger {
     var request = LedgerRequest(take: claim)
     request.finish.reserveCapacity(settlements.count)
     var slow: [Int] = []
-    for (index, settlement) in settlements.enumerated() {
-      if case .succeeded(let output) = settlement.result, settlement.asksNothing {
-        request.finish.append(Finish(index: index, token: settlement.token, output: output))
+    for index in settlements.indices {
+      if case .succeeded(let output) = settlements[index].result, settlements[index].asksNothing {
+        request.finish.append(Finish(index: index, token: settlements[index].token, output: output))
       } else {
         slow.append(index)
       }

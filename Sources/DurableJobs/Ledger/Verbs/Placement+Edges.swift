@@ -1,6 +1,6 @@
 /// What new jobs wait for.
 extension Placement {
-  mutating func connect(_ row: inout NewRow) throws {
+  mutating func connect(_ row: NewRow) throws {
     var broken: NewEdge.Parent?
     var known: Set<NewEdge> = []
     for edge in row.job.edges {

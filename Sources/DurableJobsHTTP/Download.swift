@@ -165,7 +165,7 @@
     public var modified: Int64
     /// Whether the file already existed, so that nothing had to be downloaded.
     public var wasThere: Bool
-    /// As whom its server was asked, or would have been: ``FileRequest/user``.
+    /// As whom servers were asked for it: ``FileVersion/users``.
     var user: String?
     /// Whether its time is its server's, and not that of its last byte; nil for the latter.
     package var hasServerTime: Bool?

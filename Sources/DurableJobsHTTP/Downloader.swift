@@ -112,7 +112,6 @@
         attempt.tell(.began)
         let transfer = try transfer(attempt)
         var result = try await transfer.run()
-        result.file.user = transfer.request.user
         if download.keepsServerTime, !result.file.wasThere { result.file.hasServerTime = true }
         // Of a claim that is lost no end is told of here, and a proof that is kept locks a record that others want.
         _ = await context.isHeld()
@@ -127,29 +126,30 @@
     private func transfer(_ attempt: DownloadAttempt) throws -> Transfer {
       let download = attempt.download
       let request = try FileRequest(download, clients: clients, proxies: proxies, hosts: hosts, netrc: netrc)
-      let user = request.user
       return try Transfer(
         job: KnownJob(attempt.job, of: download), download: download, request: request,
         reception: Reception(
           limits: limits, speed: speed, clock: store.clock,
           goesOn: { attempt.tell(.goesOn(from: $0)) }, report: attempt.received),
-        permissions: permissions, recorded: { [store] in try await Self.recorded(download, by: user, path: $0, store) },
+        permissions: permissions,
+        recorded: { [store] in
+          try await Self.recorded(download, by: request.asker, path: $0, store)
+        },
         ended: { [store] in
           let query = JobQuery(
             .kind(Download.self) && .key(download.identity) && (.state(.cancelled) || .state(.failed)),
             detail: .payload, order: .newestFirst, limit: 10)
           return try await store.jobs(query).map { job in
             let other = Download(of: job)
-            // Which user of the file of passwords a job had that brought nothing, nobody knows.
-            return (KnownJob(job.id, of: other), user == nil && other?.serves(download) == true)
+            return (KnownJob(job.id, of: other), other?.serves(download) == true)
           }
         },
         cameSince: { [store] in
-          let others = OtherDownloads(store: store, user: user)
+          let others = OtherDownloads(store: store, users: $3)
           return try await others.brought($0, $1, in: $2, since: attempt.job, besides: download)
         },
         cameEver: { [store] in
-          try await OtherDownloads(store: store, user: user).broughtEver($0, $1, in: $2, besides: download)
+          try await OtherDownloads(store: store, users: $3).broughtEver($0, $1, in: $2, besides: download)
         }, stoodAtFirst: attempt.first, remark: { attempt.tell(.remarked($0)) }, promises: promises, store: store.path)
     }
 
@@ -203,7 +203,7 @@
     /// The file at `path` if the last download of the same URL to the same place left it, named by itself or not, and
     /// made the same request as this one.
     private static func recorded(
-      _ download: Download, by user: String?, path: String, _ store: any JobStore
+      _ download: Download, by asker: Asker, path: String, _ store: any JobStore
     ) async throws -> (DownloadedFile, KnownJob)? {
       var named = download
       var last: (job: JobSnapshot, file: DownloadedFile)?
@@ -222,7 +222,8 @@
         }
       }
       // Whoever asked for it: what an earlier one brought is there no more.
-      guard let (job, file) = last, let other = Download(of: job), other.serves(download), file.user == user else {
+      guard let (job, file) = last, let other = Download(of: job), other.serves(download), asker.mayAsk(as: file.user)
+      else {
         return nil
       }
       return (file, KnownJob(job.id, of: other))

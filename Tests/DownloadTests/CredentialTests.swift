@@ -103,6 +103,24 @@
       #expect(try await fetch("alice").file?.wasThere == true)
     }
 
+    @Test(arguments: [nil, LyingAnswer.etag])
+    func `a part that a redirect brought for nobody is gone on with for a user by a tag alone`(etag: String?)
+      async throws
+    {
+      server.serve("/a.bin", .redirect(to: other.url("/b.bin")))
+      let theirs = LyingAnswer.file(etag == nil ? changed : content, etag: etag)
+      other.serve("/b.bin", .file(content, etag: etag).breaking(after: 300_000), .page(503), theirs)
+      let setting = try setting("machine elsewhere login two password two")
+      let download = try setting.download(server.url("/a.bin"))
+      try await setting.jobs.queue.enqueue(download, options: JobOptions(maxAttempts: 1))
+      #expect(try await setting.fetch(download, from: other).state == .failed)
+      try file.write("machine 127.0.0.2 login kim password word", to: "netrc")
+      let job = try await setting.fetch(download)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(other.requests.map(\.rangeStart) == [nil, 300_000, 300_000] + (etag == nil ? [nil] : []))
+      #expect(try folder.holds(etag == nil ? changed : content, as: "a.bin"))
+    }
+
     @Test func `nothing of the file is stored`() async throws {
       server.serve("/a.bin", .file(content).breaking(after: 300_000), .page(404))
       let setting = try setting("machine 127.0.0.1 login kim password s3cret")

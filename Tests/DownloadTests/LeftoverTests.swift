@@ -31,9 +31,10 @@
     }
 
     /// What a crash leaves of a large file that has its name.
-    private func putRecord(of job: KnownJob) throws {
+    private func putRecord(of job: KnownJob, as users: String? = nil) throws {
       let status = try #require(try Folder(path: setting.folder.url.path).status(of: "a.bin"))
       var record = PartRecord(url: download.url.absoluteString)
+      record.version.users = users
       record.whole = PartRecord.Whole(
         job: job.id, nonce: job.nonce, name: "a.bin", size: status.size, modified: status.modified)
       try record.lines.write(to: URL(filePath: setting.folder.path("a.bin.part.json")))
@@ -124,6 +125,60 @@
       #expect(found.state == .succeeded, "\(found.lastError)")
       #expect(server.requests.isEmpty)
       #expect(setting.folder.names == ["a.bin"])
+    }
+
+    @Test(arguments: [true, false], [nil, "127.0.0.1 login kim", "mirror login kim"] as [String?])
+    func `what was named before a crash is its job's own whatever else stands in the file of passwords by then`(
+      isSmall: Bool, user: String?
+    ) async throws {
+      let passwords = try TestFolder("netrc")
+      let netrc = passwords.path("netrc")
+      func write(_ text: String) throws {
+        try passwords.write(text + "machine elsewhere login a password b", to: "netrc")
+      }
+      let known = user.map { "machine \($0) password word " } ?? ""
+      try write(known)
+      let setting = try Setting(in: self.setting.folder, netrc: URL(filePath: netrc))
+      let id = try await setting.jobs.queue.enqueue(download).id
+      let stored = try await setting.jobs.queue.jobs(where: .id(id), detail: .payload).first.flatMap {
+        Download(of: $0)
+      }
+      let job = KnownJob(id, of: stored)
+      let users = try user.map { user in
+        let netrc = try #require(Netrc(known.utf8))
+        let host = String(user.prefix { $0 != " " })
+        return Asker.digest(of: try #require(netrc.credentials(for: host, isNamed: true)), at: host)
+      }
+      try put()
+      if isSmall {
+        try download.note(on: "a.bin", as: users)
+        #expect(link(setting.folder.path("a.bin"), mark(job)) == 0)
+      } else {
+        try putRecord(of: job, as: users)
+      }
+      let found = try await setting.fetch(download)
+      #expect(found.state == .succeeded, "\(found.lastError)")
+      #expect(found.file?.wasThere == false)
+      #expect(server.requests.isEmpty)
+    }
+
+    @Test(arguments: [true, false], ["127.0.0.1 login kim", "mirror login kim"])
+    func `what was named before a crash for one user is not another's`(isSmall: Bool, user: String) async throws {
+      let passwords = try TestFolder("netrc")
+      try passwords.write("machine \(user)ball password word", to: "netrc")
+      let setting = try Setting(in: self.setting.folder, netrc: passwords.url.appending(path: "netrc"))
+      let id = try await setting.jobs.queue.enqueue(download).id
+      let stored = try await setting.jobs.queue.jobs(where: .id(id), detail: .payload).first.flatMap {
+        Download(of: $0)
+      }
+      try put()
+      if isSmall {
+        try download.note(on: "a.bin", as: "0123456789abcdef")
+        #expect(link(setting.folder.path("a.bin"), mark(KnownJob(id, of: stored))) == 0)
+      } else {
+        try putRecord(of: KnownJob(id, of: stored), as: "0123456789abcdef")
+      }
+      #expect(try await setting.fetch(download).state == .failed)
     }
 
     @Test func `what a death of the job itself left without the file's name goes, though the file is there by then`()

@@ -62,6 +62,23 @@
       try expectOthers(try await fetch(server.url("/a.bin")))
     }
 
+    @Test func `what a redirect brought for one user is not taken by another, and by that user it is`() async throws {
+      let mirror = try await LyingServer(on: "127.0.0.2")
+      server.serve("/a.bin", .redirect(to: mirror.url("/a.bin")))
+      mirror.serve("/a.bin", weak)
+      func fetch(_ netrc: String) async throws -> JobSnapshot {
+        try other.write(netrc, to: "netrc")
+        let setting = try Setting(in: folder, netrc: other.url.appending(path: "netrc"))
+        return try await setting.fetch(setting.download(server.url("/a.bin"), keepsServerTime: true))
+      }
+      let alice = "machine 127.0.0.2 login alice password x"
+      #expect(try await fetch(alice).file?.wasThere == false)
+      let again = try await fetch("machine elsewhere login carol password x \(alice)")
+      #expect(again.file?.wasThere == true, "\(again.lastError)")
+      try expectOthers(try await fetch("machine 127.0.0.2 login bob password x"))
+      try expectOthers(try await fetch(""))
+    }
+
     @Test(arguments: [true, false])
     func `what was asked for with headers or a password is not taken by who asks without`(isHeader: Bool) async throws {
       server.serve("/a.bin", .file(content, etag: nil))

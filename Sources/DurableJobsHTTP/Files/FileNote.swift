@@ -9,22 +9,21 @@
     fileprivate let url: String
     /// What is asked for with headers or a password may be one user's alone.
     let isPersonal: Bool
-    /// Of whom the file of passwords names, it is that user's.
-    private let user: String?
+    /// Of whom the file of passwords names, it is those users': ``FileVersion/users``.
+    let users: String?
     /// Two secrets may stand for two files.
     fileprivate let hasSecret: Bool
 
-    /// `user` is ``FileRequest/user``.
-    init(_ download: Download, as user: String?) {
+    init(_ download: Download, as users: String?) {
       let url = download.url.withoutSecretFields
-      self.url = FileNote.digest([url.absoluteString.withoutCredentials, user ?? ""])
+      self.url = FileNote.digest([url.absoluteString.withoutCredentials])
       isPersonal = !download.headers.isEmpty || HTTPURL(download.url)?.credentials != nil
       hasSecret = url != download.url
-      self.user = user
+      self.users = users
     }
 
     /// Whether everybody gets the same file.
-    var isAnybody: Bool { !isPersonal && user == nil }
+    var isAnybody: Bool { !isPersonal && users == nil }
 
     /// The one of its server's versions that the file is; nil where that doesn't tell them apart. A strong tag names one
     /// file, whoever asks for it (RFC 9110, section 8.8.1); a date does not.
@@ -47,12 +46,12 @@
     init(_ owner: FileOwner, _ version: FileVersion?, _ name: FileName, _ file: FileStatus, tail: String) {
       text = [
         Self.kind, owner.url, owner.isPersonal ? "personal" : "public", version.flatMap(owner.version) ?? "-",
-        Self.digest([name.description]), Self.digest(["\(file.size)", "\(file.modified)", tail]),
+        Self.digest([name.description]), Self.digest(["\(file.size)", "\(file.modified)", tail]), owner.users ?? "-",
       ].joined(separator: " ")
     }
 
     fileprivate init?(_ text: String) {
-      guard text.hasPrefix(Self.kind + " "), text.split(separator: " ").count == 6 else { return nil }
+      guard text.hasPrefix(Self.kind + " "), text.split(separator: " ").count == 7 else { return nil }
       self.text = text
     }
 
@@ -61,6 +60,7 @@
     fileprivate var bytes: [UInt8] { Array(text.utf8) }
 
     fileprivate func isOf(_ owner: FileOwner) -> Bool { words[1] == owner.url }
+    fileprivate var users: String? { words[6] == "-" ? nil : String(words[6]) }
     fileprivate var isPersonal: Bool { words[2] == "personal" }
     fileprivate var version: Substring? { words[3] == "-" ? nil : words[3] }
     fileprivate func isName(_ name: String) -> Bool { words[4] == Self.digest([name]) }
@@ -82,6 +82,9 @@
 
     /// Whether it was brought under that name.
     func isNamed(_ name: String) -> Bool { if case .isOwn(let note) = self { note.isName(name) } else { false } }
+
+    /// As whom it was asked for, if it is the asker's own.
+    var users: String? { if case .isOwn(let note) = self { note.users } else { nil } }
 
     /// Whether it is still the version that its server has.
     func isBrought(by owner: FileOwner, _ file: FileStatus, _ version: FileVersion) -> Bool {
@@ -109,14 +112,15 @@
       (try? open(name, O_RDONLY, ofAnybody: true)).flatMap { try? $0.tail(before: file.size, path(of: name)) }
     }
 
-    /// What is noted on that file.
-    func noted(_ name: String, _ file: FileStatus, for owner: FileOwner) -> NotedFile {
+    /// What is noted on that file. Before it is known of which users the owner is, `asker` tells.
+    func noted(_ name: String, _ file: FileStatus, for owner: FileOwner, by asker: Asker? = nil) -> NotedFile {
       guard let open = try? open(name, O_RDONLY, ofAnybody: true) else { return .isUnknown }
-      switch ExtendedAttribute.read(open.number, atMost: 200) {
+      switch ExtendedAttribute.read(open.number, atMost: 400) {
       case nil: return .isUnknown
       case let bytes?:
         guard let note = FileNote(String(decoding: bytes, as: UTF8.self)) else { return .isForeign }
-        guard note.isOf(owner), let tail = try? open.tail(before: file.size, path(of: name)),
+        let isOfUsers = asker.map { $0.mayAsk(as: note.users) } ?? (note.users == owner.users)
+        guard note.isOf(owner), isOfUsers, let tail = try? open.tail(before: file.size, path(of: name)),
           note.isLeft(file, tail: tail)
         else { return .isOthers }
         return .isOwn(note)

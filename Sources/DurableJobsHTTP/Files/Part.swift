@@ -29,12 +29,12 @@
     /// Takes over an existing part. Throws ``PartFile/Taken`` also for a part of another URL unless it must have the
     /// same checksum.
     init(
-      _ name: FileName, in folder: Folder, url: String, sha256: String?, asker: String? = nil, permissions: Int?
+      _ name: FileName, in folder: Folder, url: String, sha256: String?, asker: Asker = Asker(), permissions: Int?
     ) throws {
       self.name = name
       self.folder = folder
       self.permissions = permissions
-      record = PartRecord(url: url, sha256: sha256, asker: asker, mark: UUID().uuidString)
+      record = PartRecord(url: url, sha256: sha256, asker: asker.own, mark: UUID().uuidString)
       guard folder.status(of: name.record) != nil || folder.status(of: name.part) != nil else { return }
       let file = try hold()
       let text = try file.read(recordPath)

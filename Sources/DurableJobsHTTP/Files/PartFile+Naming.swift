@@ -47,7 +47,22 @@
       if let permissions { fchmod(files.bytes.number, mode_t(permissions)) }
       try folder.flush()
       discardOther()
-      return folder.fetched(final.description, status, sha256: sha256, tail: tail)
+      return folder.fetched(final.description, status, as: owner.users, sha256: sha256, tail: tail)
+    }
+
+    /// The file's `status` once it is on the disk with what is said of it, which `flush` writes and flushes: some file systems
+    /// change its time with that.
+    private func flushed(_ status: () throws -> FileStatus, with flush: (FileStatus) throws -> Void) throws
+      -> FileStatus
+    {
+      var said = try status()
+      for _ in 0..<3 {
+        try flush(said)
+        let now = try status()
+        if now.modified == said.modified { break }
+        said = now
+      }
+      return said
     }
 
     private enum Naming {
@@ -85,7 +100,7 @@
       }
       try folder.flush()
       discardOther()
-      return .done(folder.fetched(final.description, status, sha256: sha256, tail: tail))
+      return .done(folder.fetched(final.description, status, as: owner.users, sha256: sha256, tail: tail))
     }
 
     /// The status of the file of the bytes, if it has exactly what was received: others may have written to it.
@@ -120,9 +135,9 @@
     // MARK: After a crash
 
     /// A file that an earlier attempt of the same job named without being able to report it, found by the record of a
-    /// part; and that record. Removes what is left of the other part. What came for another `asker` is not this one's.
+    /// part; and that record. Removes what is left of the other part. What came for another one than `asker` is not this one's.
     static func recorded(
-      _ name: FileName, in folder: Folder, _ download: Download, by job: KnownJob, asker: String? = nil
+      _ name: FileName, in folder: Folder, _ download: Download, by job: KnownJob, asker: Asker = Asker()
     ) throws -> (file: DownloadedFile, record: String)? {
       for (name, other) in [(name, name.new), (name.new, name)] {
         guard let file = try named(name, in: folder, download, by: job, asker) else { continue }
@@ -133,11 +148,12 @@
     }
 
     private static func named(
-      _ name: FileName, in folder: Folder, _ download: Download, by job: KnownJob, _ asker: String?
+      _ name: FileName, in folder: Folder, _ download: Download, by job: KnownJob, _ asker: Asker
     ) throws -> DownloadedFile? {
       guard folder.status(of: name.record) != nil, let file = try folder.open(name.record, O_RDONLY),
         let record = PartRecord(try file.read(folder.path(of: name.record))),
-        record.url == download.url.withoutCredentials, record.asker == asker, let whole = record.whole,
+        record.url == download.url.withoutCredentials, record.asker == asker.own,
+        asker.mayAsk(as: record.version.users), let whole = record.whole,
         KnownJob(whole.job, nonce: whole.nonce) == job,
         let status = folder.status(of: whole.name),
         status.isRegular, status.size == whole.size, status.modified == whole.modified, folder.isOurs(status),
@@ -147,7 +163,9 @@
         let bytes = try? folder.open(whole.name, O_RDONLY),
         try record.isOf(bytes, status, folder.path(of: whole.name))
       else { return nil }
-      guard let file = try confirmed(whole.name, status, in: folder, download) else { return nil }
+      guard let file = try confirmed(whole.name, status, in: folder, download, as: record.version.users) else {
+        return nil
+      }
       // Between getting its name and losing the old one, it has two.
       if folder.status(of: name.part)?.inode == status.inode { folder.remove(name.part) }
       try folder.flush()
@@ -157,13 +175,13 @@
     /// The same, found by the second name of the file, and as its note says that it was brought: as `final`, or under the
     /// name that its server gave it if that is nil.
     static func marked(
-      _ mark: String, as final: FileName?, in folder: Folder, _ download: Download, by user: String? = nil
+      _ mark: String, as final: FileName?, in folder: Folder, _ download: Download, by asker: Asker = Asker()
     ) throws -> DownloadedFile? {
       guard let kept = folder.status(of: mark), kept.isRegular, kept.links > 1, folder.isOurs(kept) else { return nil }
       let names = final.map { [$0.description] } ?? folder.names { !$0.hasSuffix(".part") }
-      let noted = folder.noted(mark, kept, for: FileOwner(download, as: user))
+      let noted = folder.noted(mark, kept, for: FileOwner(download, as: nil), by: asker)
       guard let name = names.first(where: { noted.isNamed($0) && folder.status(of: $0)?.inode == kept.inode }),
-        let file = try confirmed(name, kept, in: folder, download)
+        let file = try confirmed(name, kept, in: folder, download, as: noted.users)
       else { return nil }
       try folder.flush()
       return file
@@ -184,12 +202,12 @@
 
     /// The file, if it has the required size and checksum.
     private static func confirmed(
-      _ name: String, _ status: FileStatus, in folder: Folder, _ download: Download
+      _ name: String, _ status: FileStatus, in folder: Folder, _ download: Download, as users: String?
     ) throws -> DownloadedFile? {
       guard download.size == nil || download.size == status.size else { return nil }
       let sha256 = download.sha256 == nil ? nil : try folder.checksum(of: name)
       guard sha256 == download.sha256?.lowercased() else { return nil }
-      return folder.fetched(name, status, sha256: sha256, tail: folder.tail(of: name, status))
+      return folder.fetched(name, status, as: users, sha256: sha256, tail: folder.tail(of: name, status))
     }
 
     /// Removes the record by which a file of `job` was known, unless somebody has taken its place since.
@@ -226,11 +244,11 @@
   extension Folder {
     /// The result for a file that was downloaded and has its name.
     fileprivate func fetched(
-      _ name: String, _ status: FileStatus, sha256: String?, tail: String?
+      _ name: String, _ status: FileStatus, as users: String?, sha256: String?, tail: String?
     ) -> DownloadedFile {
       var file = DownloadedFile(
         path: path(of: name), size: status.size, sha256: sha256, modified: status.modified, wasThere: false)
-      file.tail = tail
+      (file.tail, file.user) = (tail, users)
       return file
     }
   }

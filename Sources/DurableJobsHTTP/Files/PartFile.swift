@@ -44,7 +44,7 @@
 
     /// Takes over what is there; of two versions, the longer one. Throws ``Taken``.
     init(
-      _ name: FileName, mark: String, in folder: Folder, url: String, sha256: String?, asker: String? = nil,
+      _ name: FileName, mark: String, in folder: Folder, url: String, sha256: String?, asker: Asker = Asker(),
       permissions: Int?
     ) throws {
       self.folder = folder

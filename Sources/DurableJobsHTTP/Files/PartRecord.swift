@@ -11,7 +11,7 @@
     var url: String
     /// The checksum that the file must have: bytes from other URLs with the same requirement are then acceptable.
     var sha256: String?
-    /// As whom its server was asked: ``FileRequest/asker``.
+    /// As whom its server was asked: ``Asker/own``.
     var asker: String?
     var version = FileVersion()
     /// The name that the server gave the file, and its time.
@@ -104,9 +104,10 @@
 
     /// For another URL, the file's version there is unknown, though the bytes may be the same. Likewise for who asks as
     /// somebody else: a strong tag names one file, whoever asks, and a date does not. RFC 9110, section 8.8.1.
-    mutating func move(to url: String, for asker: String?) {
-      defer { (self.url, self.asker) = (url, asker) }
-      guard self.url != url || self.asker != asker && !version.hasStrongTag else { return }
+    mutating func move(to url: String, for asker: Asker) {
+      defer { (self.url, self.asker) = (url, asker.own) }
+      let isSame = self.asker == asker.own && asker.mayAsk(as: version.users)
+      guard self.url != url || !isSame && !version.hasStrongTag else { return }
       version = FileVersion(total: version.total)
       (name, modified, takesRanges, whole) = (nil, nil, nil, nil)
     }

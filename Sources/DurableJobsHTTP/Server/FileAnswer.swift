@@ -12,6 +12,8 @@
     var isFromElsewhere = false
     /// Where the answer is from, as in ``FileVersion``.
     var place: String?
+    /// As whom it was asked for, as in ``FileVersion``.
+    var users: String?
     /// Its first bytes show a page, whatever its head says.
     var beginsAsPage = false
     /// Its first bytes show a compressed file that was compressed again for transfer.
@@ -63,7 +65,6 @@
       case askDecoded
       /// Decoded, the body is not the compressed file that its name promises: ask again with a client that doesn't decode.
       case askAsSent(because: String)
-      case redirect(to: String)
       case failed(DownloadError)
       /// Another attempt may succeed, not before `after`, if the server said so.
       case failedForNow(DownloadError, retryAfter: RetryAfter?)
@@ -71,6 +72,9 @@
 
     func verdict(on question: Question) -> Verdict {
       if case .coded(let coding) = end, [200, 203, 206].contains(status) {
+    /// Where else to ask; nil for an answer that has a verdict.
+    var redirect: String? { [301, 302, 303, 307, 308].contains(status) ? headers.location : nil }
+
         return .failed(
           DownloadError(
             .unusableAnswer,
@@ -82,8 +86,7 @@
       case 206: isWhole ? whole(question) : .failedForNow(refusal, retryAfter: nil)
       case 416 where question.offset > 0: beyondTheEnd(question)
       case 301, 302, 303, 307, 308:
-        headers.location.map { .redirect(to: $0) }
-          ?? .failed(DownloadError(.unusableAnswer, "the server redirects (\(status)) without saying where to"))
+        .failed(DownloadError(.unusableAnswer, "the server redirects (\(status)) without saying where to"))
       case _ where RetryAfter.mayPass(status, retryAfter): .failedForNow(refusal, retryAfter: retryAfter)
       default: .failed(refusal)
       }
@@ -180,7 +183,7 @@
             "the server doesn't say where the file ends, so a cut connection would look like its end; "
               + "give its --sha256 or its --size, or take what comes with --accept-unknown-length"))
       }
-      var version = question.decodes ? FileVersion() : version(total: total)
+      var version = question.decodes ? FileVersion(users: users) : version(total: total)
       version.isPage = isPage ? true : nil
       if !question.decodes { version.coding = encoding }
       // The rest of a decoded body can't be requested either.
@@ -245,7 +248,7 @@
       if let size = question.size, total != size { return .failed(.wrongSize(total, wanted: size)) }
       // What is here is of the known version, whatever else is said about the rest.
       var known = question.known
-      known.total = total
+      (known.total, known.users) = (total, users)
       return .body(from: range.first, until: range.last + 1, known)
     }
 
@@ -261,10 +264,10 @@
 
     func version(total: Int64?) -> FileVersion {
       // If something on the way altered the file, the server's validators do not apply to it.
-      guard status != 203 else { return FileVersion(total: total, place: place) }
+      guard status != 203 else { return FileVersion(total: total, place: place, users: users) }
       return FileVersion(
         total: total, entityTag: mark("ETag"), lastModified: mark("Last-Modified"), wasJustModified: wasJustModified,
-        place: place, type: contentType.isEmpty ? nil : contentType)
+        place: place, users: users, type: contentType.isEmpty ? nil : contentType)
     }
 
     /// The file may change once more within the second that its date names; that can't be told if the answer has no

@@ -16,6 +16,7 @@
     let hosts: Hosts
     /// Read again for each attempt; nil if there is none, or if the download has its own credentials.
     private let netrc: Netrc?
+    let asker: Asker
 
     /// Throws ``DownloadError`` if the URL is not valid, or the file of passwords can't be read.
     init(_ download: Download, clients: Clients, proxies: Proxies, hosts: Hosts, netrc: String?) throws {
@@ -26,26 +27,11 @@
       url = try download.address
       let isGiven = download.headers.contains { $0.name.lowercased() == "authorization" } || url.credentials != nil
       self.netrc = isGiven ? nil : try netrc.flatMap { try Netrc.read($0) }
+      asker = Asker(download, at: url, self.netrc)
     }
 
     /// For a person.
     var host: String { url.hostAndPort }
-
-    /// A digest of the user of the file of passwords as whom the URL's own host is asked; nil if it is asked as none, or as
-    /// one that the download names itself.
-    var user: String? {
-      netrc?.credentials(for: url.host, isNamed: false).map {
-        SHA256.hash(data: Data("\(url.host) ".utf8) + $0.user).prefix(8).hexadecimal
-      }
-    }
-
-    /// A digest of all by which a server may tell who asks, or which of its files is meant; nil if there is nothing.
-    var asker: String? {
-      let headers = download.headers.map { "\($0.name.lowercased()): \($0.value)" }.sorted()
-      // A redirect may lead to any host of the file of passwords.
-      let facts = (netrc?.users ?? []) + [url.credentials?.basic].compactMap { $0 } + headers
-      return facts.isEmpty ? nil : SHA256.hash(data: Data(facts.joined(separator: "\n").utf8)).hexadecimal
-    }
 
     struct Reply {
       var answer: FileAnswer
@@ -60,14 +46,18 @@
       var url = url
       var way = Way.own
       var cookies = WayCookies()
+      var users: Set<String> = []
       for _ in 0...Self.maxRedirects {
         isSent(false)
-        let response = try await ask(url, question, way, cookies.header(for: url)) { _ in isSent(true) }
+        let credentials = way.credentials(for: url, own: self.url.credentials, netrc)
+        if netrc != nil, let credentials { users.insert(Asker.digest(of: credentials, at: url.host)) }
+        let response = try await ask(url, question, way, credentials, cookies.header(for: url)) { _ in isSent(true) }
         var answer = FileAnswer(
           status: Int(response.status.code), headers: response.headers, version: response.version)
         answer.isFromElsewhere = url.path != self.url.path
         answer.place = url.place
-        guard case .redirect(let target) = answer.verdict(on: question) else {
+        answer.users = Asker.users(users)
+        guard let target = answer.redirect else {
           return Reply(answer: answer, origin: url.origin, body: response.body)
         }
         cookies.take(response.headers["Set-Cookie"], from: url)
@@ -87,10 +77,10 @@
     }
 
     private func ask(
-      _ url: HTTPURL, _ question: FileAnswer.Question, _ way: Way, _ cookies: String?,
-      onDeparture: @escaping @Sendable (any Channel) -> Void
+      _ url: HTTPURL, _ question: FileAnswer.Question, _ way: Way, _ credentials: HTTPURL.Credentials?,
+      _ cookies: String?, onDeparture: @escaping @Sendable (any Channel) -> Void
     ) async throws -> HTTPClientResponse {
-      var headers = headers(url, question, way)
+      var headers = headers(url, question, way, credentials)
       if let cookies {
         let given = headers["Cookie"] + [cookies]
         headers.replaceOrAdd(name: "Cookie", value: given.joined(separator: "; "))
@@ -101,10 +91,12 @@
       ).response(by: clients, through: proxies)
     }
 
-    private func headers(_ url: HTTPURL, _ question: FileAnswer.Question, _ way: Way) -> HTTPHeaders {
+    private func headers(
+      _ url: HTTPURL, _ question: FileAnswer.Question, _ way: Way, _ credentials: HTTPURL.Credentials?
+    ) -> HTTPHeaders {
       var headers: HTTPHeaders = ["Host": url.hostField, "User-Agent": "durable/0.1", "Accept": "*/*"]
       if !question.decodes { headers.add(name: "Accept-Encoding", value: "identity") }
-      if let credentials = way.credentials(for: url, own: self.url.credentials, netrc) {
+      if let credentials {
         headers.add(name: "Authorization", value: credentials.basic)
       }
       if way == .own {

@@ -10,6 +10,9 @@
     /// Where the answer came from, as ``HTTPURL/place``: a tag names a version of one resource, and another's file may have
     /// the same tag.
     var place: String?
+    /// As whom of the file of passwords servers were asked on the way to it: a digest of each host and user, which says
+    /// nothing of them. Nil for nobody.
+    var users: String?
     /// The type that its server gave it.
     var type: String?
     /// Whether it came as a page for people.
@@ -36,6 +39,7 @@
     func isRepeated(by other: FileVersion) -> Bool {
       guard validator != nil else { return true }
       if let place, let other = other.place, place != other { return false }
+      if !hasStrongTag, users != other.users { return false }
       return entityTag == nil ? lastModified == other.lastModified : entityTag == other.entityTag
     }
 

@@ -13,8 +13,8 @@
 
     private var entries: [Entry] = []
 
-    /// As whom each of its hosts is asked.
-    var users: [String] { entries.map { "\($0.machine ?? "*") \($0.login)" } }
+    /// The hosts that it names.
+    var machines: [String] { entries.compactMap(\.machine) }
 
     /// The contents of that file; nil if it is the user's own, which is optional, and no longer exists. Throws like
     /// ``init(path:)``.

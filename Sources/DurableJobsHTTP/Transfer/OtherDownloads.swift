@@ -10,8 +10,8 @@
   /// is the same download; whatever is unknown about it counts against taking its file.
   struct OtherDownloads: Sendable {
     let store: any JobStore
-    /// As whom the server is asked: ``FileRequest/user``.
-    let user: String?
+    /// As whom servers were asked for the file: ``FileVersion/users``.
+    let users: String?
 
     /// Whether one that requests something else brought the file of that name after `job` was requested.
     func brought(
@@ -90,7 +90,7 @@
         !file.wasThere, file.path == path || there.map({ Self.isSame($0, path, as: file.path) }) == true, isIt(file)
       else { return false }
       guard let theirs = Download(of: job) else { return job.key != download.identity }
-      return !theirs.asks(as: download) || file.user != user
+      return !theirs.asks(as: download) || file.user != users
     }
 
     private static func isSame(_ there: FileStatus, _ path: String, as other: String) -> Bool {

@@ -31,7 +31,7 @@
       if mayBe, !replaces, let (file, job) = try await recorded(path),
         isAsBrought(file, name, status, folder),
         // Another download may have brought one like it since.
-        try await !cameEver(name, status, folder)
+        try await !cameEver(name, status, folder, file.user)
       {
         // Left by a process that died between storing the success and this.
         folder.drop(self.name.mark(for: url, job))
@@ -41,6 +41,7 @@
         if !download.skipsExisting { return found }
       }
       if try await wasLeft(name, folder), mayBe, !replaces, !download.skipsExisting { return found }
+      let owner = FileOwner(download, as: told?.version.users)
       let noted = folder.noted(name.description, status, for: owner)
       if mayBe, !replaces, let told, noted.isBrought(by: owner, status, told.version) {
         dropMarks(of: status, folder)
@@ -53,9 +54,9 @@
         told.isThere(size: status.size, modified: status.modified, skipsExisting: download.skipsExisting)
       {
         // It was not there when this download was requested.
-        isAnothers = try await cameSince(name, status, folder)
+        isAnothers = try await cameSince(name, status, folder, owner.users)
         if !isAnothers, !download.skipsExisting {
-          isAnothers = if let isTaken { !isTaken } else { try await cameEver(name, status, folder) }
+          isAnothers = if let isTaken { !isTaken } else { try await cameEver(name, status, folder, owner.users) }
         }
         if !isAnothers {
           if !download.skipsExisting { dropMarks(of: status, folder) }
@@ -67,14 +68,12 @@
       throw isAnothers ? cameFromElsewhere(name, folder) : fileExists(name, folder)
     }
 
-    var owner: FileOwner { FileOwner(download, as: request.user) }
-
     /// Whether it is as a download of this store left it. A copy of it may have lost its note.
     private func isAsBrought(
       _ file: DownloadedFile, _ name: FileName, _ there: FileStatus, _ folder: Folder
     ) -> Bool {
       guard file.size == there.size, file.modified == there.modified else { return false }
-      switch folder.noted(name.description, there, for: owner) {
+      switch folder.noted(name.description, there, for: FileOwner(download, as: file.user)) {
       case .isUnknown, .isOwn: return true
       case .isForeign: return file.tail == nil || file.tail == folder.tail(of: name.description, there)
       case .isOthers: return false
@@ -103,11 +102,11 @@
       for (job, isSame) in try await ended() {
         let mark = self.name.mark(for: url, job)
         if folder.status(of: mark) != nil {
-          let isThis = try PartFile.marked(mark, as: name, in: folder, download, by: request.user) != nil
+          let isThis = try PartFile.marked(mark, as: name, in: folder, download, by: request.asker) != nil
           if isSame, isThis { wasLeft = true }
           // What has its server's name is asked for by that later.
           let mayBeLater = isSame && !isThis && name == self.name && download.name == nil
-          if try !mayBeLater || PartFile.marked(mark, as: nil, in: folder, download, by: request.user) == nil {
+          if try !mayBeLater || PartFile.marked(mark, as: nil, in: folder, download, by: request.asker) == nil {
             folder.drop(mark)
           }
         }

@@ -65,9 +65,6 @@
           guard fruitless < 3 else { throw Setback.forNow(DownloadError(.unusableAnswer, reason)) }
           question.decodes = false
           asksForAll = true
-        case .redirect(let target):
-          throw Setback.final(
-            DownloadError(.unusableAnswer, "the redirect to '\(target.withoutSecrets)' was not followed"))
         case .failed(let error):
           throw Setback.final(error)
         case .failedForNow(let error, let retryAfter):
@@ -172,12 +169,13 @@
       let there = part.folder.status(of: final.description)
       if replaces, let there {
         let isKnown = final == name ? before.map(there.isAs) ?? false : true
-        let cameSince = try await cameSince(final, there, part.folder)
+        let cameSince = try await cameSince(final, there, part.folder, part.record.version.users)
         replaces = isKnown && !cameSince
       }
       guard
         let file = try part.finish(
-          as: final, by: job, of: owner, modified: modified, sha256: sha256, replacing: replaces ? there : nil,
+          as: final, by: job, of: FileOwner(download, as: part.record.version.users), modified: modified,
+          sha256: sha256, replacing: replaces ? there : nil,
           // Nobody shall know one again that may have been cut.
           isVersion: !mayBeCut || sha256 != nil, remark: remark)
       else {

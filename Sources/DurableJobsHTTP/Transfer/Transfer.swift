@@ -15,9 +15,9 @@
     /// the same as this one's.
     let ended: @Sendable () async throws -> [(job: KnownJob, isSame: Bool)]
     /// Whether another download here brought the file of that name after this one was asked for.
-    let cameSince: @Sendable (FileName, FileStatus, Folder) async throws -> Bool
+    let cameSince: @Sendable (FileName, FileStatus, Folder, _ users: String?) async throws -> Bool
     /// Whether another download here brought that very file, whenever that was.
-    let cameEver: @Sendable (FileName, FileStatus, Folder) async throws -> Bool
+    let cameEver: @Sendable (FileName, FileStatus, Folder, _ users: String?) async throws -> Bool
     /// The file that was in place when the job's first attempt looked: this one, if it is the first.
     let stoodAtFirst: @Sendable (StandingFile) async throws -> StandingFile
     /// Reports what the file lacks although it was requested, or that its server was not asked.
@@ -42,8 +42,8 @@
       job: KnownJob, download: Download, request: FileRequest, reception: Reception, permissions: Int?,
       recorded: @escaping @Sendable (String) async throws -> (DownloadedFile, KnownJob)?,
       ended: @escaping @Sendable () async throws -> [(job: KnownJob, isSame: Bool)],
-      cameSince: @escaping @Sendable (FileName, FileStatus, Folder) async throws -> Bool,
-      cameEver: @escaping @Sendable (FileName, FileStatus, Folder) async throws -> Bool,
+      cameSince: @escaping @Sendable (FileName, FileStatus, Folder, String?) async throws -> Bool,
+      cameEver: @escaping @Sendable (FileName, FileStatus, Folder, String?) async throws -> Bool,
       stoodAtFirst: @escaping @Sendable (StandingFile) async throws -> StandingFile,
       remark: @escaping @Sendable (String) -> Void, promises: RoomPromises, store: String?
     ) throws {
@@ -105,8 +105,8 @@
         else { continue }
         return Result(file: file, proof: NamingProof(folder: folder, mark: mark, record: (record, job)))
       }
-      if let file = try PartFile.marked(mark, as: name, in: folder, download, by: request.user)
-        ?? (download.name == nil ? PartFile.marked(mark, as: nil, in: folder, download, by: request.user) : nil)
+      if let file = try PartFile.marked(mark, as: name, in: folder, download, by: request.asker)
+        ?? (download.name == nil ? PartFile.marked(mark, as: nil, in: folder, download, by: request.asker) : nil)
       {
         // It came in memory, beside a part of another version.
         for name in [name, own] { PartFile.clear(name, in: folder, download) }

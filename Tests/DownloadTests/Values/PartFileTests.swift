@@ -212,7 +212,7 @@
       #expect(try recorded(download)?.size == 5)
       #expect(try recorded(download, by: 8) == nil)
       #expect(try recorded(download, nonce: "m") == nil)
-      #expect(try PartFile.recorded(name, in: folder, download, by: job, asker: "another user") == nil)
+      #expect(try PartFile.recorded(name, in: folder, download, by: job, asker: Asker(own: "another")) == nil)
       var other = download
       other.size = 6
       #expect(try recorded(other) == nil)
@@ -614,7 +614,6 @@
       other.sha256 = "5994471abb01112afcc18159f6cc74b4f511b99806da59b3caf5a9c173cacfc5"
       #expect(try marked(other)?.sha256 == other.sha256)
       #expect(try PartFile.marked(mark, as: nil, in: folder, download) == file)
-      #expect(try PartFile.marked(mark, as: name, in: folder, download, by: "another user") == nil)
       #expect(rename(testFolder.path("a.bin"), testFolder.path("mine")) == 0)
       #expect(try PartFile.marked(mark, as: nil, in: folder, download) == nil, "no server has called it so")
       #expect(try marked(download) == nil)

@@ -18,10 +18,11 @@
     }
 
     /// Fetches `/a.bin` in a process of its own, and returns what that asked for.
-    private func trace() async throws -> Trace {
+    private func trace(_ options: String...) async throws -> Trace {
       let path = stores.path("trace")
-      let probe = try await Probe(server.url("/a.bin"), into: folder, store: stores.path("jobs.sqlite"), trace: path)
-        .end()
+      let probe = try await Probe(
+        server.url("/a.bin"), into: folder, store: stores.path("jobs.sqlite"), trace: path, options
+      ).end()
       #expect(probe.result == "fetched", "\(probe.error)")
       return try Trace(of: path)
     }
@@ -77,6 +78,14 @@
       let kept = try #require(trace.calls("fsync", on: folder.url.path).first { $0.begin > named.end })
       let told = try #require(trace.calls("write").first { $0.arguments.contains(#""done fetched"#) })
       #expect(kept.end < told.begin)
+    }
+
+    @Test func `a small file is written once where nothing can be noted on it`() async throws {
+      let content = Content(10_000)
+      server.serve("/a.bin", .file(content))
+      let trace = try await trace("-e", "inject=fsetxattr:error=EOPNOTSUPP")
+      #expect(try folder.holds(content, as: "a.bin"))
+      #expect(trace.calls("pwrite64").filter { $0.result == content.size }.map(\.path) == [folder.path("a.bin.part")])
     }
 
     @Test func `a part is given up only once that is on the disk`() async throws {
@@ -186,7 +195,7 @@
     }
     static let options = [
       "-f", "-y", "-s", "64", "-e",
-      "trace=openat,pwrite64,write,fsync,fdatasync,ftruncate,linkat,unlinkat,?mkdir,mkdirat,?rename,?renameat,?renameat2",
+      "trace=openat,pwrite64,write,fsync,fdatasync,ftruncate,linkat,unlinkat,?mkdir,mkdirat,?rename,?renameat,?renameat2,fsetxattr",
     ]
 
     static let isPossible: Bool = {

@@ -9,15 +9,17 @@
     private let output: String
 
     /// `fault`: where, and at which passage, it kills itself, where the trait FaultPoints is on. `trace`: the file for
-    /// what strace tells of it.
+    /// what strace tells of it, with these options.
     init(
       _ url: String, into folder: TestFolder, store: String, _ arguments: String..., fault: String? = nil,
-      trace: String? = nil
+      trace: String? = nil, _ options: [String] = []
     ) throws {
       output = store + "-says-\(UUID().uuidString.prefix(8))"
       _ = FileManager.default.createFile(atPath: output, contents: nil)
       var command = [Self.program.path, store, folder.url.path, url] + arguments
-      if let trace, let strace = Trace.program { command = [strace] + Trace.options + ["-o", trace] + command }
+      if let trace, let strace = Trace.program {
+        command = [strace] + Trace.options + options + ["-o", trace] + command
+      }
       var environment = ProcessInfo.processInfo.environment
       environment["DURABLE_FAULT"] = fault
       let file = try FileHandle(forWritingTo: URL(filePath: output))

@@ -4,7 +4,7 @@
 
   /// Giving a complete file its name, and recognizing it if the process dies before its job's success is stored.
   extension PartFile {
-    /// Gives the complete, flushed file its name. Nil if the name belongs to a file other than `replacing`.
+    /// Flushes the complete file, and gives it its name. Nil if the name belongs to a file other than `replacing`.
     ///
     /// What is to be is recorded first: an attempt that comes after a crash finds the file in its place, and knows it.
     /// That it is `owner`'s is noted on it; with its version, unless that is not known for sure. `remark` is told what the file
@@ -25,25 +25,33 @@
         throw changed(part)
       }
       if let modified { try files.bytes.set(modified: modified, part.path).map(remark) }
-      try trusting { try folder.flush(files.bytes, part.path) }
-      let status = try status(of: files.bytes, part)
-      let tail = try files.bytes.tail(before: status.size, part.path)
-      try state.withLock { state in
-        try state.part.change { record in
-          (record.flushed, record.tail) = (status.size, tail)
-          record.whole = PartRecord.Whole(
-            job: job.id, nonce: job.nonce, name: final.description, size: status.size, modified: status.modified)
+      guard try part.holds(part.length, files.bytes) else { throw changed(part) }
+      let tail = try files.bytes.tail(before: part.length, part.path)
+      let status = try flushed {
+        try self.status(of: files.bytes, part)
+      } with: { status in
+        try state.withLock { state in
+          try state.part.change { record in
+            record.whole = PartRecord.Whole(
+              job: job.id, nonce: job.nonce, name: final.description, size: status.size, modified: status.modified,
+              tail: tail)
+          }
         }
+        try trusting { try folder.flush(files.record, part.recordPath) }
+        files.bytes.note(FileNote(owner, isVersion ? part.record.version : nil, final, status, tail: tail))
+        try trusting { try folder.flush(files.bytes, part.path) }
       }
-      try trusting { try folder.flush(files.record, part.recordPath) }
-      files.bytes.note(FileNote(owner, isVersion ? part.record.version : nil, final, status, tail: tail))
       try folder.checkPlace()
       // What was to be replaced may be gone by now, or changed.
       let there = folder.status(of: final.description)
       if let replacing, let there, !there.isAs(replacing) { return nil }
       guard try folder.rename(part.name.part, to: final.description, replacing: replacing != nil && there != nil)
       else { return nil }
-      state.withLock { $0.isNamed = true }
+      state.withLock { state in
+        state.isNamed = true
+        // What fails from here on cuts nothing off.
+        state.part.wasFlushed(status.size, tail)
+      }
       if let permissions { fchmod(files.bytes.number, mode_t(permissions)) }
       try folder.flush()
       discardOther()
@@ -83,15 +91,20 @@
       var isNamed = false
       defer { if !isNamed { folder.remove(mark) } }
       if let permissions { fchmod(file.number, mode_t(permissions)) }
+      // By its second name alone nobody could tell what has become of it.
+      var isNoted = file.note(part: mark)
+      guard isNoted else { return .isImpossible }
       try file.cut(to: 0, folder.path(of: mark))
       _ = try bytes.withUnsafeBytes { try file.write($0, at: 0, folder.path(of: mark)) }
       if let modified { try file.set(modified: modified, folder.path(of: mark)).map(remark) }
-      try folder.flush(file, folder.path(of: mark))
-      let status = try status(of: file, mark)
-      let tail = try file.tail(before: status.size, folder.path(of: mark))
-      let note = FileNote(owner, isVersion ? record.version : nil, final, status, tail: tail)
-      // By its second name alone nobody could tell what has become of it.
-      guard file.note(note) else { return .isImpossible }
+      let tail = try file.tail(before: Int64(bytes.count), folder.path(of: mark))
+      let status = try flushed {
+        try self.status(of: file, mark)
+      } with: { status in
+        isNoted = file.note(FileNote(owner, isVersion ? record.version : nil, final, status, tail: tail))
+        try folder.flush(file, folder.path(of: mark))
+      }
+      guard isNoted else { return .isImpossible }
       try folder.checkPlace()
       switch try folder.link(mark, to: final.description) {
       case .isImpossible: return .isImpossible
@@ -161,7 +174,8 @@
         folder.status(of: name.part).map({ $0.inode == status.inode }) ?? true,
         // Another file may have its size and its time, and its place by now.
         let bytes = try? folder.open(whole.name, O_RDONLY),
-        try record.isOf(bytes, status, folder.path(of: whole.name))
+        try whole.tail.map({ try bytes.tail(before: whole.size, folder.path(of: whole.name)) == $0 })
+          ?? record.isOf(bytes, status, folder.path(of: whole.name))
       else { return nil }
       guard let file = try confirmed(whole.name, status, in: folder, download, as: record.version.users) else {
         return nil

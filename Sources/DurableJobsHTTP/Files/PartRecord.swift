@@ -64,6 +64,8 @@
       self.inode = inode
       self.mark = mark
     }
+      /// A digest of its last bytes.
+      var tail: String?
 
     /// Reads the lines of a record file, the last one of each kind. Nil if no line is a record. A line without an end
     /// was still being written.
@@ -87,8 +89,10 @@
 
     /// Whether it may be the start of a first line: with `sortedKeys`, as below.
     static func isBegun(_ text: Data) -> Bool {
-      let begin = Data(#"{"highest":"#.utf8)
-      return !text.contains(UInt8(ascii: "\n")) && text.prefix(begin.count) == begin.prefix(text.count)
+      !text.contains(UInt8(ascii: "\n"))
+        && [#"{"asker":"#, #"{"highest":"#].contains {
+          text.prefix($0.utf8.count).elementsEqual($0.utf8.prefix(text.count))
+        }
     }
 
     /// Lines that record all of this.

@@ -228,6 +228,45 @@
       #expect(try recorded(download) == nil)
     }
 
+    @Test(arguments: [5, 300_000]) func `What is noted on a file is on the disk before its name is`(size: Int) throws {
+      let noted = Lock<[Bool]>([])
+      let unwatched = self.folder
+      let owner = self.owner
+      let folder = try Folder(
+        path: testFolder.url.path,
+        flushing: { file, path in
+          let name = (path as NSString).lastPathComponent
+          if name.hasSuffix(".part"), let status = unwatched.status(of: name) {
+            let isOwn = if case .isOwn = unwatched.noted(name, status, for: owner) { true } else { false }
+            noted.withLock { $0.append(isOwn) }
+          }
+          try file.flush(path)
+        })
+      let part = try part(in: folder)
+      try write(String(repeating: "x", count: size), to: part)
+      let date = Date(timeIntervalSince1970: 1_700_000_000)
+      #expect(try part.finish(as: name, by: job, of: owner, modified: date, sha256: nil, replacing: nil) != nil)
+      #expect(noted.withLock { $0 } == [true], "flushed once, with what is noted")
+      let status = try #require(unwatched.status(of: "a.bin"))
+      #expect(unwatched.noted("a.bin", status, for: owner).isNamed("a.bin"))
+    }
+
+    @Test func `Nothing is cut off a file that has its name, whatever fails then`() throws {
+      let fails = Lock(false)
+      let folder = try Folder(
+        path: testFolder.url.path,
+        flushing: { file, path in
+          if fails.withLock({ $0 }) { throw DownloadError(.disk, "can't flush \(path)") }
+          try file.flush(path)
+        })
+      let part = try part(in: folder)
+      try write(String(repeating: "x", count: 300_000), to: part)
+      #expect(try part.finish(as: name, by: job, of: owner, modified: nil, sha256: nil, replacing: nil) != nil)
+      fails.withLock { $0 = true }
+      part.settle()
+      #expect(testFolder.size("a.bin") == 300_000)
+    }
+
     @Test(arguments: [5, 300_000]) func `Who has named a file is known, until it is stored`(size: Int) throws {
       let part = try part()
       try write(String(repeating: "x", count: size), to: part)
@@ -289,10 +328,10 @@
       #expect(try testFolder.text("a.bin.part") == "precious")
     }
 
-    @Test(arguments: [#"{"my":"precious"}"#, "{", "x", #"{"highest":0,"isDec"#])
+    @Test(arguments: [#"{"my":"precious"}"#, "{", "x", #"{"highest":0,"isDec"#, #"{"asker":"5a"#])
     func `A record is one that was being written only if it begins as one does`(text: String) throws {
       try testFolder.write(text, to: "a.bin.part.json")
-      guard text == "{" || text.hasPrefix(#"{"highest":"#) else {
+      guard text == "{" || text.hasPrefix(#"{"highest":"#) || text.hasPrefix(#"{"asker":"#) else {
         #expect(throws: PartFile.Taken.self) { try self.part() }
         #expect(try testFolder.text("a.bin.part.json") == text)
         return

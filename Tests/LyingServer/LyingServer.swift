@@ -29,6 +29,7 @@
     private struct TLS {
       var context: NIOSSLContext
       var speaksHTTP2: Bool
+      var answersEarly: Bool
     }
 
     private struct State {
@@ -46,9 +47,11 @@
     private let state: Lock<State>
 
     /// On a free port of `host`: 127.0.0.1, or another address of the loopback network, which is another host. HTTP/2 is
-    /// spoken over TLS only, and nothing else then; what happens is told of its streams as of connections.
+    /// spoken over TLS only, and nothing else then; what happens is told of its streams as of connections. There it may answer
+    /// heads, and say that it needs no more.
     public init(
-      on host: String = "127.0.0.1", certificate: Certificate? = nil, speaksHTTP2: Bool = false
+      on host: String = "127.0.0.1", certificate: Certificate? = nil, speaksHTTP2: Bool = false,
+      answersEarly: Bool = false
     ) async throws {
       self.host = host
       scheme = certificate == nil ? "http" : "https"
@@ -57,7 +60,9 @@
           certificateChain: try NIOSSLCertificate.fromPEMFile($0.certificate).map { .certificate($0) },
           privateKey: .privateKey(try NIOSSLPrivateKey(file: $0.key, format: .pem)))
         if speaksHTTP2 { configuration.applicationProtocols = ["h2"] }
-        return TLS(context: try NIOSSLContext(configuration: configuration), speaksHTTP2: speaksHTTP2)
+        return TLS(
+          context: try NIOSSLContext(configuration: configuration), speaksHTTP2: speaksHTTP2, answersEarly: answersEarly
+        )
       }
       let state = Lock(State())
       self.state = state
@@ -161,7 +166,9 @@
             let pipeline = channel.pipeline.syncOperations
             if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls.context)) }
             if tls?.speaksHTTP2 == true {
-              try Stream.accept(in: pipeline) { Connection(script: script, journal: journal) }
+              try Stream.accept(in: pipeline, isEarly: tls?.answersEarly == true) {
+                Connection(script: script, journal: journal)
+              }
             } else {
               try pipeline.addHandler(Connection(script: script, journal: journal))
             }

@@ -165,7 +165,8 @@
         if case .broken(let error as RequestError) = end { throw error }
         throw RequestError(
           .connection,
-          "\(url.hostAndPort) answered \(response.status.code), and took no more before it had the whole request")
+          "\(url.hostAndPort) answered \(response.status.code), and closed the connection before it had the whole request, "
+            + "which has not arrived. If that stays so, send less at once: it may have a limit, or a proxy before it")
       }
       // Of what only asks, the answer is all that it is for. Others have done their work, whoever wants their end now.
       if request.method.isQuestion { try Task.checkCancellation() }

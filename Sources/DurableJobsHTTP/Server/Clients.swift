@@ -120,10 +120,9 @@
   extension Channel {
     /// Makes the system buffer little more of a body than it sends: otherwise it buffers megabytes at once, and what is told
     /// of the progress is far ahead of that. Other systems buffer little by themselves, and some of Linux refuse it.
-    fileprivate func takeLittleAhead() {
+    func takeLittleAhead() {
       #if os(Linux)
-        let notSentLowAt = NIOBSDSocket.Option(rawValue: 25)  // TCP_NOTSENT_LOWAT
-        try? syncOptions?.setOption(.tcpOption(notSentLowAt), value: 1 << 17)
+        try? syncOptions?.setOption(Clients.notSentLowAt, value: 1 << 17)
       #endif
     }
 
@@ -143,6 +142,11 @@
   }
 
   #if os(Linux)
+    extension Clients {
+      /// TCP_NOTSENT_LOWAT
+      static let notSentLowAt = ChannelOptions.Types.SocketOption.tcpOption(NIOBSDSocket.Option(rawValue: 25))
+    }
+
     /// The beginning of the system's `tcp_info`, which the libraries of C know less of.
     private struct TCPInfo {
       typealias Words = (UInt64, UInt64, UInt64, UInt64, UInt64)

@@ -3,6 +3,8 @@
   import DurableJobsSQLite
   import Foundation
   import LyingServer
+  import NIOCore
+  import NIOPosix
   import TestProcesses
   import Testing
 
@@ -179,6 +181,9 @@
       _ = try await broken
       let snapshot = try await store.job(job.id, detail: .all)
       #expect(snapshot.state == .failed, "\(snapshot)")
+      let words =
+        "closed the connection before it had the whole request, which has not arrived. If that stays so, send less"
+      #expect(snapshot.lastError.contains(words), "\(snapshot.lastError)")
       #expect(copies.contains { $0 == body.copy }, "nobody has all of it")
       try await queue.retry(job.id)
       async let whole = worker.runUntilIdle()
@@ -277,7 +282,61 @@
       #expect(copies == [second.copy])
     }
 
+    @Test func `over HTTP/2 a server that has answered whole may need no more of a request`() async throws {
+      let server = try await LyingServer(certificate: SecureTests.certificate, speaksHTTP2: true, answersEarly: true)
+      server.serve("/photos", .page(201, "enough"))
+      // More than may go before the server has taken some of it.
+      let request = SendRequest(
+        .post, try server.at("/photos", by: "localhost"), body: .data(Data(count: SendRequest.Body.mostBytes)),
+        caCertificates: SecureTests.authority)
+      let job = try await queue.enqueue(request, options: JobOptions(maxAttempts: 1))
+      try await worker.runUntilIdle()
+      #expect(try await job.value.body == Data("enough".utf8))
+      #expect(server.requests.count == 1)
+    }
+
+    @Test func `a server that answers without end, and takes no more of the request, stands still`() async throws {
+      let listener = try Listener()
+      try Data(count: 30_000_000).write(to: file)
+      let setting = OutboxSetting()
+      let url = try #require(URL(string: "http://127.0.0.1:\(listener.port)/photos"))
+      let id = try await setting.jobs.queue.enqueue(SendRequest(.put, url, body: .file(inPlace: file))).id
+      let isOver = Lock(false)
+      async let drained: Void = {
+        defer { isOver.withLock { $0 = true } }
+        try await setting.jobs.drain()
+      }()
+      let connection = await listener.firstBytes()
+      connection.say("HTTP/1.1 200 OK\r\nContent-Length: 999999999999\r\n\r\n")
+      let began = setting.jobs.clock.uptime
+      while !isOver.withLock({ $0 }), setting.jobs.clock.uptime - began < .seconds(600) {
+        // More than systems hold for who does not read it: it is read.
+        await connection.flood(20_000_000)
+        if !setting.jobs.clock.timers.isEmpty { setting.jobs.clock.advance(by: .seconds(30)) }
+        await Task.yield()
+      }
+      #expect(setting.jobs.clock.uptime - began < .seconds(600))
+      connection.close()
+      try await drained
+      #expect(try await setting.job(id).lastError.contains("took nothing"))
+    }
+
     #if os(Linux)
+      @Test func `a connection whose buffer can't be limited is used all the same`() async throws {
+        // As systems that don't have the option refuse it.
+        let path = folder.path("socket")
+        let group = MultiThreadedEventLoopGroup.singleton
+        let listener = try await ServerBootstrap(group: group).bind(unixDomainSocketPath: path).get()
+        let channel = try await ClientBootstrap(group: group).connect(unixDomainSocketPath: path).get()
+        try await channel.eventLoop.submit {
+          #expect(throws: IOError.self) { try channel.syncOptions?.setOption(Clients.notSentLowAt, value: 1) }
+          channel.takeLittleAhead()
+        }.get()
+        #expect(channel.isActive)
+        try await channel.close()
+        try await listener.close()
+      }
+
       @Test func `the system takes little more of a file than it sends`() async throws {
         server.serve("/photos", .silence)
         let job = try await queue.enqueue(SendRequest(.put, try server.at("/photos"), body: .file(inPlace: file)))
@@ -478,6 +537,24 @@
         }
         return came
       }
+
+      /// Sends so many bytes of an answer, or as many as are taken before the connection ends.
+      func flood(_ count: Int) async {
+        let bytes = [UInt8](repeating: 0, count: 1 << 16)
+        var sent = 0
+        while sent < count, !Task.isCancelled {
+          let taken = send(number, bytes, bytes.count, Self.quiet)
+          if taken < 0, ![EAGAIN, EINTR].contains(errno) { return }
+          sent += max(taken, 0)
+          await Task.yield()
+        }
+      }
+
+      #if os(Linux)
+        private static let quiet: Int32 = 0x4000  // MSG_NOSIGNAL
+      #else
+        private static let quiet: Int32 = 0x80000
+      #endif
 
       func say(_ text: String) { send(number, text, text.utf8.count, 0) }
 

@@ -173,6 +173,24 @@
       #expect(try place("http://h/blob?v=6.12.1-amd64-unsigned") != "http://h:80/blob")
     }
 
+    @Test(
+      arguments: [
+        (LyingAnswer.etag, nil, .length, [nil, 295_904]), (nil, LyingAnswer.lastModified, .length, [nil, 295_904]),
+        (nil, LyingAnswer.lastModified, .chunked, [nil, 295_904, nil]), (nil, nil, .length, [nil, nil]),
+      ] as [(String?, String?, LyingAnswer.Framing, [Int64?])])
+    func `where a redirect's query is made anew each time, a tag tells the version, or a date with a size`(
+      etag: String?, date: String?, framing: LyingAnswer.Framing, starts: [Int64?]
+    ) async throws {
+      server.serve("/latest", (1...9).map { .redirect(to: "/blob?n=\($0)") })
+      let file = LyingAnswer.file(content, etag: etag, lastModified: date).framed(framing)
+      server.serve("/blob", file.breaking(after: 300_000), file)
+      let setting = try Setting(in: folder)
+      let job = try await setting.fetch(setting.download(server.url("/latest")), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(server.requests.filter { $0.path.hasPrefix("/blob") }.map(\.rangeStart) == starts)
+      #expect(try folder.holds(content, as: "latest"))
+    }
+
     @Test func `a redirect to another version is not gone on with, though its tag is the same`() async throws {
       server.serve("/latest", .redirect(to: "/blob?v=1"), .redirect(to: "/blob?v=2"))
       server.serve("/blob", .file(content).breaking(after: 300_000), .file(changed))

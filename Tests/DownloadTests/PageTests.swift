@@ -55,6 +55,36 @@
       #expect(try setting.folder.holds(Self.large, as: "disk.img"))
     }
 
+    @Test(arguments: ["/LICENSE", "/disk.img"])
+    func `text in place of the rest of a file is the file once it has come ten times, and not before`(path: String)
+      async throws
+    {
+      let text = LyingAnswer.file(Self.large, etag: "\"text\"").with("Content-Type", "text/plain")
+      server.serve(path, .file(content).breaking(after: 500_000), text)
+      let job = try await setting.fetch(setting.download(server.url(path)), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.failures.count == 9)
+      #expect(job.lastError.contains("If it does so 10 times, it is the file."), "\(job.lastError)")
+      let name = String(path.dropFirst())
+      #expect(try setting.folder.holds(Self.large, as: name))
+      #expect(setting.folder.names == [name])
+    }
+
+    @Test(arguments: [true, false])
+    func `text that is another each time, or says no version, never stands for the rest of a file`(isOther: Bool)
+      async throws
+    {
+      let words = (1...30).map { number in
+        LyingAnswer.file(Content("Try again."), etag: isOther ? "\"\(number)\"" : nil, lastModified: nil)
+          .with("Content-Type", "text/plain")
+      }
+      server.serve("/disk.img", [.file(content).breaking(after: 500_000)] + words)
+      let job = try await setting.fetch(setting.download(server.url("/disk.img")), from: server)
+      #expect(job.state == .failed)
+      #expect(!isOther || job.failures.allSatisfy { $0.message.contains("text/plain in place of the file") })
+      #expect(setting.folder.size("disk.img.part") == 500_000)
+    }
+
     @Test(arguments: [
       ("a.svg", true), ("a.dylib", true), ("a.heif", true), ("a.tar.zst", true), ("a", false), ("a.html", false),
       ("index.html.en", false), ("Mr._Bean", false), ("1.2", false), ("a.php", false),

@@ -86,6 +86,12 @@
       return try opened.bytes.read(min(Int64(count), length), at: 0, path)
     }
 
+    /// Its last bytes.
+    func end(_ count: Int) throws -> [UInt8] {
+      guard let opened else { return Array(early.suffix(count)) }
+      return try opened.bytes.read(Int64(count), at: length - Int64(count), path)
+    }
+
     /// Whether there are bytes, and it can be verified that others continue them.
     func canGoOn(hasChecksum: Bool) -> Bool {
       length > 0 && record.canGoOn(hasChecksum: hasChecksum)

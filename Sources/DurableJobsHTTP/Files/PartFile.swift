@@ -99,6 +99,28 @@
       state.withLock { $0.part.canGoOn(hasChecksum: hasChecksum) ? $0.part.length : 0 }
     }
 
+    /// Its last bytes, if they must show that the server still has this file: a redirect from `url` led to one of a query,
+    /// which may be made anew each time, or name another version.
+    func proof(besides url: HTTPURL) throws -> [UInt8] {
+      try state.withLock { state in
+        guard !hasChecksum, let place = state.part.record.version.place, place.contains("?"), place != url.place else {
+          return []
+        }
+        return try state.part.end(Int(min(state.part.length - 1, 4096)))
+      }
+    }
+
+    /// Whether that text came in place of the rest so often that it is the file by now. One that says why a file can't be had
+    /// passes, or changes.
+    func hasBecome(text: String) throws -> Bool {
+      try state.withLock { state in
+        let known = state.part.record.text
+        let times = known?.mark == text ? known!.times + 1 : 1
+        try state.part.change { $0.text = PartRecord.Text(mark: text, times: times) }
+        return times >= PartRecord.Text.enough
+      }
+    }
+
     /// Drops the last byte to request it again: the answer shows whether the server has the version of the part.
     func dropLastByte() throws { try state.withLock { try $0.part.cut(to: $0.part.length - 1) } }
 
@@ -133,7 +155,7 @@
         try state.part.change { record in
           record.isDecoded = isDecoded
           record.takesRanges = takesRanges
-          record.version = version
+          (record.version, record.text) = (version, nil)
           record.name = serverName
           record.modified = modified
         }

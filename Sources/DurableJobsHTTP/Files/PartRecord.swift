@@ -37,6 +37,19 @@
     /// The complete file, once it was checked and about to be named.
     var whole: Whole?
 
+    /// Text that was sent in place of the rest.
+    var text: Text?
+
+    struct Text: Codable, Equatable {
+      /// What tells it from another: its version, or its length.
+      var mark: String
+      /// How often it came in a row.
+      var times: Int
+
+      /// With the waits between attempts, that takes some eight minutes.
+      static let enough = 10
+    }
+
     struct Shortage: Codable, Equatable {
       /// How many bytes there was room for.
       var room: Int64
@@ -51,10 +64,13 @@
       var name: String
       var size: Int64
       var modified: Int64
+      /// A digest of its last bytes.
+      var tail: String?
     }
 
     private enum CodingKeys: String, CodingKey {
-      case url, sha256, asker, version, name, modified, isDecoded, takesRanges, highest, inode, mark, whole, shortage
+      case url, sha256, asker, version, name, modified, isDecoded, takesRanges, highest, inode, mark, whole, shortage,
+        text
     }
 
     init(url: String, sha256: String? = nil, asker: String? = nil, inode: UInt64? = nil, mark: String? = nil) {
@@ -64,8 +80,6 @@
       self.inode = inode
       self.mark = mark
     }
-      /// A digest of its last bytes.
-      var tail: String?
 
     /// Reads the lines of a record file, the last one of each kind. Nil if no line is a record. A line without an end
     /// was still being written.

@@ -20,6 +20,9 @@
       return try await pieces.next()
     }
 
+    /// Passes over bytes that were looked at.
+    mutating func drop(_ count: Int) { beginning.moveReaderIndex(forwardBy: count) }
+
     /// Calls `question` with the bytes that have come, from the first one on, until it returns an answer or no more
     /// come; nil if it never does.
     mutating func look<R>(_ question: (ByteBufferView) -> R?) async -> R? {

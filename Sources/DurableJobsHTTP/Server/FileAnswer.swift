@@ -31,7 +31,7 @@
 
     /// What was requested.
     struct Question {
-      /// Bytes that are here; if there are any, the range from there on was requested.
+      /// If not 0, the range from there on was requested, of which some bytes may be here.
       var offset: Int64 = 0
       /// Bytes that are here, whatever was requested.
       var here: Int64 = 0
@@ -48,6 +48,8 @@
       var decodes = false
       /// The name of the file, for its extension.
       var name = ""
+      /// Text was sent in place of its rest so often that it is the file by now.
+      var hasBecomeText = false
       /// That name applies whatever the server calls the file.
       var isNameGiven = false
     }
@@ -70,11 +72,11 @@
       case failedForNow(DownloadError, retryAfter: RetryAfter?)
     }
 
-    func verdict(on question: Question) -> Verdict {
-      if case .coded(let coding) = end, [200, 203, 206].contains(status) {
     /// Where else to ask; nil for an answer that has a verdict.
     var redirect: String? { [301, 302, 303, 307, 308].contains(status) ? headers.location : nil }
 
+    func verdict(on question: Question) -> Verdict {
+      if case .coded(let coding) = end, [200, 203, 206].contains(status) {
         return .failed(
           DownloadError(
             .unusableAnswer,
@@ -120,7 +122,8 @@
         total = told
       }
       if isInPlaceOfFile(question, total: encoding == nil ? total : nil) {
-        return .failedForNow(isPage ? .page : .message(contentType), retryAfter: nil)
+        let isOfRest = text(inPlaceOfRest: question) != nil
+        return .failedForNow(isPage ? .page : .message(contentType, isOfRest: isOfRest), retryAfter: nil)
       }
       if isOnlyPart { return .askForAll(because: "the server sent a part of the file as if it were all of it") }
       let isResumed = question.offset > 0 && (question.hasChecksum || question.known.validator != nil)
@@ -253,7 +256,8 @@
     }
 
     private func beyondTheEnd(_ question: Question) -> Verdict {
-      guard let total = ContentRange(headers.first(name: "Content-Range"))?.total, total == question.offset,
+      guard let total = ContentRange(headers.first(name: "Content-Range"))?.total,
+        total == max(question.offset, question.here),
         question.known.total.map({ $0 == total }) ?? true,
         !question.known.contradicts(version(total: total))
       else { return .askForAll(because: "the server refused the rest of the file") }

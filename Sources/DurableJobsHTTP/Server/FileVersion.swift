@@ -38,7 +38,11 @@
     /// client that sent it, but nearly all do; one that doesn't may not have compared it either.
     func isRepeated(by other: FileVersion) -> Bool {
       guard validator != nil else { return true }
-      if let place, let other = other.place, place != other { return false }
+      if let place, let otherPlace = other.place, place != otherPlace {
+        // The query of a redirect may be made anew each time.
+        let isOfQuery = place.prefix { $0 != "?" } == otherPlace.prefix { $0 != "?" }
+        guard isOfQuery, hasStrongTag || total != nil && total == other.total else { return false }
+      }
       if !hasStrongTag, users != other.users { return false }
       return entityTag == nil ? lastModified == other.lastModified : entityTag == other.entityTag
     }

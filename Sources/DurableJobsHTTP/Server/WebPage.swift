@@ -40,10 +40,8 @@
     func isInPlaceOfFile(_ question: Question, total: Int64?) -> Bool {
       if let total, total == question.size ?? question.known.total { return false }
       guard isPage else {
-        // What has begun as another type is no text now, whatever version that is said to be.
-        let hasBegunOtherwise = question.hasPart && question.known.type.map { !Self.isOfWords($0) } ?? false
         return isMessage && Self.isNoMessage(named: question.name)
-          || hasBegunOtherwise && areWordsInPlaceOfFile(named: question.name)
+          || !question.hasBecomeText && isText(inPlaceOfRest: question)
       }
       if question.hasPart, question.known.isPage != true { return true }
       // What is declared as something else may begin so, too.
@@ -51,6 +49,21 @@
       if isFromElsewhere, Self.hasEndingOfNoPage(question.name) { return true }
       if beginsAsPage, Self.mayBeNoPage(question.name) { return true }
       return question.size != nil && total != nil || Self.isNoPage(named: question.name)
+    }
+
+    /// What has begun as another type is no text now, whatever version that is said to be.
+    private func isText(inPlaceOfRest question: Question) -> Bool {
+      question.hasPart && question.known.type.map { !Self.isOfWords($0) } ?? false
+        && areWordsInPlaceOfFile(named: question.name)
+    }
+
+    /// What tells text in place of the rest of a file from another such text, if it may be the file by now. One that says no
+    /// version is none where the file had one.
+    func text(inPlaceOfRest question: Question) -> String? {
+      guard [200, 203].contains(status), !isPage, isText(inPlaceOfRest: question),
+        !isMessage || !Self.isNoMessage(named: question.name)
+      else { return nil }
+      return version(total: nil).validator ?? (question.known.validator == nil ? "\(end)" : nil)
     }
 
     /// Whether it is meant for programs, as errors are, and not sent as a file.
@@ -115,10 +128,12 @@
   extension DownloadError {
     static let page = page(with: "")
 
-    static func message(_ type: String) -> DownloadError {
+    static func message(_ type: String, isOfRest: Bool) -> DownloadError {
       DownloadError(
         .wrongContent,
-        "the server sent \(type) in place of the file, as errors are told. If it is what you want, name it so: "
+        "the server sent \(type) in place of the file, as errors are told. "
+          + (isOfRest ? "If it does so \(PartRecord.Text.enough) times, it is the file. " : "")
+          + "If it is what you want, name it so: "
           + "-O NAME.\(type.hasSuffix("json") ? "json" : type.hasSuffix("xml") ? "xml" : "txt")")
     }
 

@@ -27,6 +27,8 @@
       while !isComplete {
         let onlyLooks = there > 1 && part.length == 0 && !asksForAll && !question.decodes
         question.offset = onlyLooks ? there - 1 : asksForAll || question.decodes ? 0 : part.resumable
+        let proof = try question.offset > 0 && !onlyLooks ? part.proof(besides: request.url) : []
+        question.offset -= Int64(proof.count)
         question.known = part.record.version
         // If a checksum decides at the end, the rest may come from any server.
         if download.sha256 != nil {
@@ -43,6 +45,7 @@
         var (answer, body) = (reply.answer, AnswerBody(reply.body))
         try await reception.ended(waiting: request.host) { await answer.look(at: &body, question) }
         isPage = answer.isPage
+        question.hasBecomeText = try answer.text(inPlaceOfRest: question).map(part.hasBecome) ?? false
         switch answer.verdict(on: question) {
         case .complete where !onlyLooks:
           isComplete = true
@@ -87,6 +90,17 @@
               fruitless += 1
               continue
             }
+          } else if !proof.isEmpty {
+            let isProven = try await reception.ended(waiting: request.host) {
+              await body.look { $0.count < proof.count ? nil : $0.starts(with: proof) }
+            }
+            guard let isProven else { throw DownloadError.closedEarly(request.host) }
+            guard isProven else {
+              fruitless += 1
+              asksForAll = true
+              continue
+            }
+            body.drop(proof.count)
           }
           mayPass = answer.mayPass(question)
           mayBeCut = answer.end == .untold && version.total == nil && download.size == nil
@@ -104,7 +118,7 @@
             fruitless = part.length > before ? 0 : fruitless + 1
             // A page that is shorter has another reason, and is told as one.
             guard part.length >= end ?? (isPage ? 0 : download.size ?? 0), fruitless < 3 else {
-              throw DownloadError(.connection, "\(request.host) closed the connection before the end of the file")
+              throw DownloadError.closedEarly(request.host)
             }
           } catch let error as DownloadError where error.code == .connection && part.length > before {
             guard mayReconnect, part.resumable > 0, !question.decodes else { throw error }
@@ -192,6 +206,12 @@
         return file
       }
       return file
+    }
+  }
+
+  extension DownloadError {
+    fileprivate static func closedEarly(_ host: String) -> DownloadError {
+      DownloadError(.connection, "\(host) closed the connection before the end of the file")
     }
   }
 #endif

@@ -89,6 +89,22 @@
       #expect(joined == ["get", "-H", "a://b", "c://d\0e://f", "g", "h://i", "--tag", "t", "j://k"])
     }
 
+    @Test("what filters jobs, headers and the variables of edit are few for the parser, also with a sign between")
+    func repeatedValues() {
+      func many(_ option: String, _ value: String) -> [String] { (1...2000).flatMap { [option, "\(value)\($0)"] } }
+      for verb in ["status", "cancel", "retry", "wait", "prune", "edit"] {
+        #expect(CommandWords.joining([verb] + many("--tag", "t") + many("--key", "k") + ["--json"]).count == 6)
+        #expect(CommandWords.joining([verb] + (1...2000).map { "--tag=t\($0)" }).count == 3)
+      }
+      #expect(CommandWords.joining(["edit", "7"] + many("--env", "A=")).count == 4)
+      for verb in ["get", "send"] {
+        #expect(CommandWords.joining([verb] + many("-H", "A: ") + many("--header", "B: ")).count == 5)
+      }
+      let reason = ["cancel", "7", "--reason", "--tag=x"]
+      #expect(CommandWords.joining(reason) == reason, "a value is a value")
+      #expect(CommandWords.joining(["add", "ls", "--tag=x"]) == ["add", "ls", "--tag=x"], "it is the command's")
+    }
+
     #if Postgres
       @Test(
         "a password that libpq would take for something else is refused and not shown",

@@ -169,6 +169,7 @@
         throw ValidationError("\(word.shellQuoted) is no UTF-8; the paths, names and URLs of downloads must be")
       }
       try checkNumbers()
+      let header = CommandWords.parted(header)
       let typed = try CommandWords.parted(urls).map { try DownloadWords.url($0) }
       if let netrcFile { _ = try DownloadWords.netrc(netrcFile) }
       let certificates = try cacert.map { try DownloadWords.certificates($0) }
@@ -181,6 +182,7 @@
       guard !(typed.isEmpty && listed.isEmpty) else {
         throw ValidationError(
           list.map { "nothing to get: \($0 == "-" ? "standard input" : $0) names no URL" }
+            ?? (folder.contains("://") ? "nothing to get: -o took the URL for the name of a folder" : nil)
             ?? "nothing to get. Give URLs, as in: durable get https://example.org/file, or a list with -i")
       }
       var downloads = (typed.map { DownloadList.Entry(url: $0, place: "") } + listed).map {

@@ -141,7 +141,7 @@
         caCertificates: try cacert.map { try DownloadWords.certificates($0) })
       if noIdempotencyKey { request.idempotencyKey = nil }
       if let idempotencyKey { request.idempotencyKey = idempotencyKey }
-      for argument in header {
+      for argument in CommandWords.parted(header) {
         if argument.hasPrefix("@") {
           request.headerFiles.append(try headerFile(String(argument.dropFirst())))
         } else {

@@ -23,11 +23,14 @@
     /// with what no typed word has between them. For thousands of words, it would need minutes, too.
     static func joining(_ words: [String]) -> [String] {
       guard let verb = words.first else { return words }
-      if JobSelection.verbs.contains(verb) { return joiningIDs(words) }
-      guard ["add", "get", "send"].contains(verb) else { return words }
+      let isFilter = verb == "status" || JobSelection.verbs.contains(verb)
+      guard isFilter || ["add", "get", "send"].contains(verb) else { return words }
+      let repeated = isFilter ? Self.repeatedInFilters : Self.repeated
+      // Behind the first word of a command that 'add' is given without '--', all is that command's.
+      var rest = (verb == "add" ? words : parting(words, at: repeated))[...]
+      if JobSelection.verbs.contains(verb) { rest = joiningIDs(Array(rest))[...] }
       var seen: [String] = []
       var lastIsURL = false
-      var rest = words[...]
       while let word = rest.popFirst() {
         let isURL = verb == "get" && !word.hasPrefix("-") && word.contains("://")
         if repeated.contains(word), let value = rest.first, seen.dropLast().last == word,
@@ -45,7 +48,20 @@
     }
 
     /// The options whose values are joined.
-    private static let repeated: Set = ["--after", "--after-end", "--after-failure", "--tag", "--env"]
+    private static let repeated: Set = [
+      "--after", "--after-end", "--after-failure", "--tag", "--env", "-H", "--header",
+    ]
+    private static let repeatedInFilters: Set = ["--kind", "--tag", "--key", "--lane", "--batch", "--env"]
+
+    /// `--tag=x` as two words, unless it may be the value of the option before it.
+    private static func parting(_ words: [String], at options: Set<String>) -> [String] {
+      zip([""] + words, words).flatMap { before, word -> [String] in
+        guard word.hasPrefix("--"), let sign = word.firstIndex(of: "="), options.contains(String(word[..<sign])),
+          !before.hasPrefix("-") || before.contains("=")
+        else { return [word] }
+        return [String(word[..<sign]), String(word[word.index(after: sign)...])]
+      }
+    }
 
     /// The first number behind an option may be its value, as may the first URL.
     private static func joiningIDs(_ words: [String]) -> [String] {

@@ -31,9 +31,23 @@
       !(state.isEmpty && kind.isEmpty && tag.isEmpty && key.isEmpty && lane.isEmpty && batch.isEmpty)
     }
 
+    /// A store takes some hundred parts of a filter, and others are added.
+    private static let most = 400
+
+    func validate() throws {
+      let count = CommandWords.parted(tag + key + lane + batch).count
+      guard count > Self.most else { return }
+      throw ValidationError(
+        "--tag, --key, --lane and --batch stand \(count) times; \(Self.most) at most do, so ask in turns")
+    }
+
     /// Jobs for which one value of each option that was given holds. Throws ``JobError/Code/notFound`` for a batch that there
     /// is not.
     func filter(in store: OpenStore) async throws -> JobFilter {
+      let (kind, tag, key, lane, batch) = (
+        CommandWords.parted(kind), CommandWords.parted(tag), CommandWords.parted(key), CommandWords.parted(lane),
+        CommandWords.parted(batch)
+      )
       func any(_ filters: [JobFilter]) -> JobFilter { filters.dropFirst().reduce(filters[0]) { $0 || $1 } }
       var filter = JobFilter.all
       if !state.isEmpty { filter = filter && .states(state) }

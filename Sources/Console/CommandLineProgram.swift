@@ -79,8 +79,10 @@
         Screen.out.line(printed(fullMessage(for: error)))
         return ExitStatus.done.rawValue
       case _ where exitCode(for: error) == .validationFailure:
-        let message = unknownOption(message(for: error), words) ?? message(for: error)
+        let unknown = unknownOption(message(for: error), words)
+        var message = unknown.map { "unknown option '\($0.name)'" } ?? message(for: error)
         let hint = hint(message)
+        if hint == nil, let meant = unknown?.meant { message += "; did you mean '\(meant)'?" }
         let isNoID = message.contains(#/is invalid for '<(id|ids)>'/#)
         Talk.error(
           inALine(withoutValues(message))
@@ -99,14 +101,13 @@
       }
     }
 
-    /// What is to be said where the parser complains of what an option that there is not would lead to.
-    private static func unknownOption(_ complaint: String, _ words: [String]) -> String? {
+    /// The option that there is not, and perhaps one that was meant, where the parser complains of what it would lead to.
+    private static func unknownOption(_ complaint: String, _ words: [String]) -> (name: String, meant: String?)? {
       guard
         complaint.contains(#/^(Unknown option|Missing expected argument|\d* ?[Uu]nexpected argument)|for '<[^>]*>'/#),
         let (name, known) = try? ParserHelp(_dumpHelp()).unknownOption(in: words)
       else { return nil }
-      let meant = name.hasPrefix("--") ? known.nearest(to: name) : nil
-      return "unknown option '\(name)'\(meant.map { "; did you mean '\($0)'?" } ?? "")"
+      return (name, name.hasPrefix("--") ? known.nearest(to: name) : nil)
     }
 
     /// Whether it is about a range of ids, as in 7-3.

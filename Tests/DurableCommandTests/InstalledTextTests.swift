@@ -1,4 +1,5 @@
 #if Shell
+  import Console
   import Foundation
   import Testing
 
@@ -64,6 +65,36 @@
       #expect(fish.contains(/"durable add" -ge 1' -kFa '\(__fish_complete_command\)'/))
       #expect(fish.contains(/"durable repair" -eq 1' -F/))
       for script in [zsh, fish] { #expect(!script.contains("words of a command")) }
+    }
+
+    @Test("the help, the manual page and the documents have every exit code that there is, and no other")
+    func exitCodes() async throws {
+      let all = Set(ExitStatus.allCases.map(\.rawValue))
+      func numbers(_ text: Substring, _ pattern: Regex<(Substring, Substring)>) -> Set<Int32> {
+        Set(text.matches(of: pattern).compactMap { Int32($0.output.1) })
+      }
+      for words in [["help"], ["manual"]] {
+        let text = try await durable.run(words.map { Array($0.utf8) }).text.replacing(/\s+/, with: " ")
+        let list = try #require(text.firstMatch(of: /Exit codes: [^.]+\./)?.output)
+        #expect(numbers(list, #/[:,] (\d+) /#) == all, "\(list)")
+      }
+      let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../..")
+      let page = try String(contentsOf: root.appending(path: "docs/command.md"), encoding: .utf8)
+      let begin = try #require(page.range(of: "## Exit codes")).upperBound
+      #expect(numbers(page[begin...], /\n\| (\d+) \|/) == all)
+      // Who ends with a number ends with one of these: only what stands in for another program has others.
+      var raw: [String] = []
+      for folder in ["Sources/durable", "Sources/Console"] {
+        let files = FileManager.default.enumerator(at: root.appending(path: folder), includingPropertiesForKeys: nil)
+        for case let file as URL in try #require(files) where file.pathExtension == "swift" {
+          let text = try String(contentsOf: file, encoding: .utf8)
+          raw += text.matches(of: /\b(?:exit|ExitCode)\(([^.].*?)\)/).map { String($0.output.1) }
+        }
+      }
+      let known = [
+        "status", "0", "2", "128 + signal", "last", "code", "ExitStatus.interrupted.rawValue", "_ status: ExitStatus",
+      ]
+      #expect(Set(raw).subtracting(known) == [], "\(raw)")
     }
 
     @Test("a manual page with every command and option that the help has, which roff takes without a word")

@@ -51,6 +51,20 @@
         (["add", "--deadline", "2", "weeks", "ls"], "a time is one word, as in --deadline 14d."),
         (["add", "--at", "2040-11-21", "18:30", "ls"], "a time is one word, as in --at 2040-11-21T18:30."),
         (["add", "--at", "6:30", "pm", "ls"], "a time is one word, as in --at 18:30, or 2026-11-21T18:30."),
+        (
+          ["schedule", "add", "n", "--cron", "0 4 * * *", "--", "ls"],
+          "'--cron'; the expression stands behind the name, as"
+        ),
+        (["schedule", "add", "--cron=0 4 * * *", "n"], "durable schedule add nightly '0 4 * * *' -- …"),
+        (["get", "-d", "/tmp", "http://h/a"], "unknown option '-d'; here that is -o"),
+        (["get", "--checksum=sha-256=x", "http://h/a"], "unknown option '--checksum'; here that is --sha256"),
+        (["get", "-c", "http://h/a"], "leave it out: what is there of a file is gone on with"),
+        (["get", "-o", "http://h/a"], "-o took the URL for the name of a folder"),
+        (["add", "-g", "photos", "--", "ls"], "unknown option '-g'; here that is --queue."),
+        (["work", "-j", "2"], "unknown option '-j'; here that is --concurrency"),
+        (["restart", "1"], "did you mean 'retry'?"), (["tail", "1"], "did you mean 'log -f'?"),
+        (["status"] + Array(repeating: ["--tag", "t"], count: 500).flatMap { $0 }, "stand 500 times; 400 at most do"),
+        (["show", "1", "2"], "'show' is for one job at a time"),
         (["cancel", "backup"], "a job with a key is found with: durable status --key"),
         (["show", "backup"], "a job with a key is found with: durable status --key"),
       ])

@@ -107,7 +107,9 @@
       if first.hasPrefix("-") {
         if first == "--help" || first == "-h" { throw CleanExit.helpRequest(self) }
         let option = Self.optionName(first)
-        let hint = Self.ownOptions.nearest(to: option).map { "; did you mean '\($0)'?" } ?? "."
+        let hint =
+          TypedOtherwise.option(option, of: "add").map { $0 + "." }
+          ?? Self.ownOptions.nearest(to: option).map { "; did you mean '\($0)'?" } ?? "."
         throw ValidationError("unknown option '\(option)'\(hint) Options go before '--', the command after it")
       }
       if let time = SplitTime(options: CommandLine.arguments.dropLast(words.count), command: command) {

@@ -1,5 +1,6 @@
 #if Shell
   import ArgumentParser
+  import Console
 
   /// The command line.
   struct DurableCommand: AsyncParsableCommand {
@@ -15,8 +16,8 @@
 
         'durable help COMMAND' tells all about one of them.
 
-        Exit codes: 0 done, 1 a job failed, 2 usage, 3 no such job, 4 timed out, 5 store not usable, \
-        130 interrupted with work left.
+        Exit codes: \(ExitStatus.allCases.map { "\($0.rawValue) \($0.words)" }.joined(separator: ", ")). \
+        'add --follow' exits with its command's.
         """,
       version: "0.1.0",
       subcommands: [ManualCommand.self],

@@ -120,6 +120,9 @@
         }
         guard stat(path, &info) == 0 else { throw ValidationError("-o \(SystemError(path).description)") }
         Descriptor.flush(folder: path + "/..")
+        if !(path as NSString).pathExtension.isEmpty {
+          Talk.line("-o \(path): this is a folder now; the name of a file goes to -O".withVisibleControls)
+        }
       }
       guard info.st_mode & S_IFMT == S_IFDIR else {
         throw ValidationError("-o \(path): this is a file. -o takes a folder; the name of the file goes to -O")

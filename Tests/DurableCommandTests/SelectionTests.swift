@@ -196,6 +196,24 @@
       #expect(outcome.stderr.contains("job 2 has ended already: succeeded"))
     }
 
+    @Test("a retry of all that failed runs all but those whose unique key another has again, and says which has it")
+    func retryOfRepeated() async throws {
+      let url = "http://127.0.0.1:9/a"
+      for _ in 1...2 {
+        _ = try await durable("get", "--detach", url)
+        try await durable("fail", "--all")
+      }
+      _ = try await durable.add("--", "true")
+      try await durable("fail", "3")
+      let retried = try await durable("retry")
+      #expect(retried.status == .exited(2))
+      #expect(retried.text == "job 1 will run again\njob 3 will run again\n")
+      #expect(
+        retried.stderr.contains("durable: job 2 stays as it is: job 1 has its unique key, and is ready\n"),
+        "\(retried.stderr)")
+      #expect(retried.stderr.contains("2 jobs will run again, 1 job refused"), "\(retried.stderr)")
+    }
+
     @Test("wait takes what is selected")
     func wait() async throws {
       try await addSix()

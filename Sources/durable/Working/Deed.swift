@@ -39,7 +39,7 @@
         left = Set(left).subtracting(refusals.refused.map(\.job)).sorted()
       }
       let answer = try await apply(to: left, filter, in: store)
-      refusals.refused += answer.refused
+      refusals.refused += selection.isByName ? answer.refused : try await toldByOwner(answer.refused, in: store)
       if selection.isByName { refusals.noteMissing(left, answer) }
       let changed = answer.changed
       // Only now, since what was not changed yet might begin while this waits.
@@ -74,6 +74,25 @@
         if !copies.isEmpty { try await bodies.removeCopies(copies, goneFrom: store.store) }
         if case .complete(let output?) = change { try await refuse(&report, withoutOutput: output, in: store) }
         return report
+      }
+    }
+
+    /// Of jobs that nobody named, those whose unique keys others have need nothing to be done: another does the same.
+    private func toldByOwner(
+      _ refused: [ChangeReport.Refusal], in store: OpenStore
+    ) async throws -> [ChangeReport.Refusal] {
+      guard change == .retry else { return refused }
+      let owners = refused.map {
+        $0.message.firstMatch(of: /its unique key belongs to job (\d+)/).flatMap { JobID(String($0.1)) }
+      }
+      var jobs: [JobID: JobSnapshot] = [:]
+      for page in owners.compactMap(\.self).pages(of: 400) {
+        jobs.merge(try await store.store.jobs(Array(page), detail: [])) { $1 }
+      }
+      return zip(refused, owners).map { refusal, owner in
+        guard let owner = owner.flatMap({ jobs[$0] }), !owner.state.isFinished else { return refusal }
+        let words = "stays as it is: job \(owner.id) has its unique key, and is \(owner.state.rawValue)"
+        return ChangeReport.Refusal(job: refusal.job, message: words)
       }
     }
 

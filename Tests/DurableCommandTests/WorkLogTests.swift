@@ -1,7 +1,11 @@
 #if Shell
+  import Console
+  import DurableJobs
   import Foundation
   import GRDBSQLite
   import Testing
+
+  @testable import durable
 
   @Suite("What a worker says")
   struct WorkLogTests {
@@ -15,6 +19,26 @@
       defer { sqlite3_close_v2(store) }
       sqlite3_busy_timeout(store, .max)
       try #require(sqlite3_exec(store, text, nil, nil, nil) == SQLITE_OK)
+    }
+
+    @Test(
+      "why a job failed stands below its line where that has no room for it, as in status",
+      arguments: [40, 60, 80, 120])
+    func reasons(width: Int) throws {
+      let reason = "exited with code 22, and said a lot about why it did: there was no more room on the disk for that"
+      let line = WorkLine(
+        id: JobID(rawValue: 7), mark: .failed, title: "curl -fO https://example.org/a", detail: reason)
+      let lines = line.lines(for: .out, width: width)
+      #expect(lines.count == (width == 40 ? 3 : width < 100 ? 3 : 2), "\(lines)")
+      #expect(lines[0].hasPrefix("   7  failed  curl -f"))
+      for line in lines { #expect(line.columns < width, "\(line)") }
+      let words = lines.dropFirst().map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: " ")
+      #expect(width < 80 ? words.hasSuffix("…") : words == reason)
+      #expect(line.lines(for: .out, width: nil) == ["   7  failed  curl -fO https://example.org/a  \(reason)"])
+      var short = line
+      short.detail = "exited with code 22"
+      #expect(
+        short.lines(for: .out, width: 80) == ["   7  failed  curl -fO https://example.org/a  exited with code 22"])
     }
 
     @Test("that an old failed job is deleted is no failure of who drains a queue")

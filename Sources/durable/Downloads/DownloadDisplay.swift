@@ -169,10 +169,10 @@
     }
 
     private static func append(_ line: WorkLine, to state: inout State) {
-      let text = line.text(for: .error, withID: false)
-      state.finished.append(text)
-      // On a narrow terminal it is cut.
-      if line.mark == .failed, text.hasSuffix(line.detail) { state.explained.insert(line.id) }
+      let lines = line.lines(for: .error, width: Screen.error.width, withID: false)
+      state.finished += lines
+      // A long one is cut.
+      if line.mark == .failed, lines.last?.contains("…") != true { state.explained.insert(line.id) }
     }
 
     /// Whether the reason of its failure was told in full where errors are read.

@@ -39,6 +39,9 @@
     /// An event of a download that runs here, for a screen. Reported on threads of the library: do not block them.
     @nonexhaustive
     public enum Event: Sendable {
+      /// As many files of its host come as may at once, and the download waits for its turn: for a second in its slot, and
+      /// then outside of it.
+      case hasNoTurn(perHost: Int)
       /// The download has its turn at its host.
       case began
       /// The file lacks something that was requested, or is accepted without asking its server.
@@ -107,7 +110,7 @@
     private func run(_ download: Download, _ context: JobContext) async throws -> DownloadedFile {
       let attempt = DownloadAttempt(download: download, context: context, clock: store.clock, onEvent: onEvent)
       do {
-        let seat = try await seat(download)
+        let seat = try await seat(attempt)
         defer { withExtendedLifetime(seat) {} }
         attempt.tell(.began)
         let transfer = try transfer(attempt)
@@ -153,9 +156,12 @@
         }, stoodAtFirst: attempt.first, remark: { attempt.tell(.remarked($0)) }, promises: promises, store: store.path)
     }
 
-    private func seat(_ download: Download) async throws -> Hosts.Seat {
-      let url = try download.address
-      switch try await hosts.enter(url.origin, patience: .seconds(1)) {
+    private func seat(_ attempt: DownloadAttempt) async throws -> Hosts.Seat {
+      let url = try attempt.download.address
+      let admission = try await hosts.enter(url.origin, patience: .seconds(1)) {
+        attempt.tell(.hasNoTurn(perHost: $0))
+      }
+      switch admission {
       case .seat(let seat): return seat
       case .isBusy: throw Setback.hasNoTurn(.seconds(.random(in: 1...3)))
       case .isPaused(let rest): throw Hosts.isPaused(url, rest)

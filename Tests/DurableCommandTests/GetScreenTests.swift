@@ -89,6 +89,37 @@
       #expect(screen.lines(at: .zero, width: 80, height: 24) == [])
     }
 
+    @Test(
+      "a download that waits for others of its host says so, in its slot and outside of one, and is none of elsewhere")
+    func inLine() throws {
+      var screen = DownloadScreen()
+      for number in 1...2 { screen.add(id(number), name: "\(number).iso", size: nil) }
+      var job = JobSnapshot(id: id(1), queue: "q", kind: "k", state: .running, createdAt: Date())
+      let download = Download(from: try #require(URL(string: "http://h/1.iso")), to: URL(fileURLWithPath: "/"))
+      func hear(_ number: Int, _ event: Downloader.Event) {
+        screen.hear(JobAttempt(job: id(number), queue: "q", number: 1, of: 2), download, event, at: .zero)
+      }
+      func line() -> String? { screen.lines(at: .zero, width: 80, height: 24).first }
+      let words = "1.iso                waits: another file of this host comes, 1 at once"
+      hear(1, .hasNoTurn(perHost: 1))
+      screen.saw(job, until: nil, at: .zero)
+      #expect(line() == words)
+      job.state = .scheduled
+      screen.saw(job, until: .seconds(2), at: .zero)
+      #expect(line() == words)
+      #expect(screen.slotsNeeded(at: .zero) == 1, "it leaves its slot to others")
+      job.state = .ready
+      screen.saw(job, until: nil, at: .seconds(2))
+      #expect(line() == words)
+      job.state = .running
+      screen.saw(job, until: nil, at: .seconds(2))
+      #expect(line()?.contains("elsewhere") == true, "another process has taken it")
+      hear(1, .hasNoTurn(perHost: 2))
+      #expect(line()?.hasSuffix("waits: other files of this host come, 2 at once") == true)
+      hear(1, .began)
+      #expect(line()?.contains("waits") == false)
+    }
+
     @Test("500 files take no more lines than there are, and the rest are counted", arguments: [3, 10, 24, 50])
     func many(height: Int) {
       var screen = running((0..<500).map { "file \($0)" })

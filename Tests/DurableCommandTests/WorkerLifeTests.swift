@@ -53,6 +53,7 @@
           let status = try await durable("status")
           #expect(status.text.contains("its worker has died; the next worker runs it again"), "\(status.text)")
           #expect(!status.text.contains("since"))
+          #expect(status.text.hasSuffix("\n1 running (1 whose worker has died)\n"), "\(status.text)")
           #expect(status.stderr.contains("Workers: none. Start one with: durable work"), "\(status.stderr)")
           let shown = try await durable("show", "\(id)").text
           #expect(shown.contains("worker     has died; the next worker runs it again"), "\(shown)")

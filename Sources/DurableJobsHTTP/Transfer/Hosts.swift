@@ -39,8 +39,9 @@
       self.clock = clock
     }
 
-    /// Waits for a seat, first come, first served, but no longer than `patience`.
-    func enter(_ name: String, patience: Duration) async throws -> Admission {
+    /// Waits for a seat, first come, first served, but no longer than `patience`. If it has to, it calls `tell` with how many
+    /// seats there are.
+    func enter(_ name: String, patience: Duration, tell: (Int) -> Void = { _ in }) async throws -> Admission {
       let waiter = Waiter()
       let now = clock.uptime
       let pause = hosts.withLock { hosts -> Duration in
@@ -57,6 +58,7 @@
       }
       if pause > .zero { return .isPaused(pause) }
       if !waiter.isSeated.withLock({ $0 }) {
+        tell(seats ?? 0)
         let timer = clock.schedule(after: patience) { waiter.gate.open() }
         await waiter.gate.pass()
         timer.cancel()

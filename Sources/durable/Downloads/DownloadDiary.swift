@@ -42,6 +42,8 @@
       case .began:
         courses[attempt.job] = Course(began: now)
         return waits[attempt.job] == nil ? line : nil
+      case .hasNoTurn:
+        return nil
       case .remarked(let text):
         courses[attempt.job]?.remark = text
         return nil

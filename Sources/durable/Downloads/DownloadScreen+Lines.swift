@@ -14,7 +14,8 @@
       // What runs is worth more than what waits.
       let ordered = shown.count <= room ? shown : shown.filter { !isWaiting($0) } + shown.filter { isWaiting($0) }
       let fitting = ordered.count <= room ? ordered[...] : ordered.prefix(room - 1)
-      var lines = fitting.compactMap { items[$0].map { line($0, at: now, width: width) } }
+      let names = DistinctTexts(fitting.compactMap { items[$0]?.name })
+      var lines = fitting.compactMap { items[$0].map { line($0, names, at: now, width: width) } }
       let rest = ordered.dropFirst(fitting.count)
       if !rest.isEmpty {
         let waiting = rest.count { isWaiting($0) }
@@ -29,26 +30,35 @@
     private static let widest = 110
 
     private func isWaiting(_ id: JobID) -> Bool {
-      if case .waiting = items[id]?.phase { true } else { false }
+      switch items[id]?.phase {
+      case .waiting, .inLine: true
+      default: false
+      }
     }
 
-    private func line(_ item: Item, at now: Duration, width: Int) -> String {
+    private func line(_ item: Item, _ names: DistinctTexts, at now: Duration, width: Int) -> String {
       let nameWidth = width < 60 ? min(20, max(8, width - 27)) : width / 4
+      func waits(_ when: String, _ reason: String) -> String {
+        names.shortened(item.name, to: nameWidth).padded(nameWidth) + "  "
+          + (when + reason).cut(to: max(0, width - nameWidth - 2))
+      }
       switch item.phase {
       case .running:
         let speed = item.meter?.speed(at: now)
         let fraction = item.size.map { $0 == 0 ? 1 : Double(item.received) / Double($0) }
         let amount = item.size.map { item.received.asBytes(of: $0) } ?? item.received.asBytes
         return row(
-          item.name, nameWidth, fraction: fraction, amount: amount, speed: speed.map(\.asSpeed) ?? "",
+          item.name, names, nameWidth, fraction: fraction, amount: amount, speed: speed.map(\.asSpeed) ?? "",
           left: timeLeft(item.size.map { $0 - item.received }, speed), width: width)
       case .elsewhere(let fraction, let message):
         return row(
-          item.name, nameWidth, fraction: fraction, amount: message ?? "", speed: "elsewhere", left: "", width: width)
+          item.name, names, nameWidth, fraction: fraction, amount: message ?? "", speed: "elsewhere", left: "",
+          width: width)
       case .waiting(let reason, let until):
-        let when = until.map { "again in \(max(.zero, $0 - now).roughly): " } ?? "waits: "
-        return item.name.shortened(to: nameWidth).padded(nameWidth) + "  "
-          + (when + reason).cut(to: max(0, width - nameWidth - 2))
+        return waits(until.map { "again in \(max(.zero, $0 - now).roughly): " } ?? "waits: ", reason)
+      case .inLine(let perHost, _):
+        let others = perHost == 1 ? "another file of this host comes" : "other files of this host come"
+        return waits("waits: ", "\(others), \(perHost) at once")
       case .queued, .succeeded, .failed:
         return item.name.cut(to: width)
       }
@@ -56,11 +66,12 @@
 
     /// The pieces that there is room for, the most telling ones first, under those of the other lines.
     private func row(
-      _ name: String, _ nameWidth: Int, fraction: Double?, amount: String, speed: String, left: String, width: Int
+      _ name: String, _ names: DistinctTexts, _ nameWidth: Int, fraction: Double?, amount: String, speed: String,
+      left: String, width: Int
     ) -> String {
       var room = width - nameWidth - 7
       guard room >= 0 else {
-        return name.shortened(to: max(width - 7, 1)).padded(max(width - 7, 1)) + "  "
+        return names.shortened(name, to: max(width - 7, 1)).padded(max(width - 7, 1)) + "  "
           + (fraction?.percent ?? "").padded(5, alignedRight: true).cut(to: max(0, width - 2))
       }
       func takes(_ columns: Int) -> Bool {
@@ -75,7 +86,7 @@
       let spare = room - (bar.isEmpty ? 0 : bar.columns + 2)
       // Nothing takes the rest: the name may have it.
       let forName = nameWidth + spare
-      var text = name.shortened(to: forName).padded(forName)
+      var text = names.shortened(name, to: forName).padded(forName)
       if !bar.isEmpty { text += "  " + bar }
       text += "  " + (fraction?.percent ?? "").padded(5, alignedRight: true)
       if hasAmount { text += "  " + amount.cut(to: 18).padded(18, alignedRight: true) }

@@ -17,11 +17,13 @@
       case elsewhere(fraction: Double?, message: String?)
       /// It goes on by itself, then if that is known.
       case waiting(reason: String, until: Duration?)
+      /// Others of its host come, so many at once: in a slot here, or outside of one until then.
+      case inLine(perHost: Int, until: Duration?)
       case succeeded, failed
 
       var isShown: Bool {
         switch self {
-        case .running, .elsewhere, .waiting: true
+        case .running, .elsewhere, .waiting, .inLine: true
         case .queued, .succeeded, .failed: false
         }
       }
@@ -135,6 +137,13 @@
       }
     }
 
+    mutating func isInLine(_ id: JobID, perHost: Int, until: Duration? = nil) {
+      change(id) { item in
+        item.phase = .inLine(perHost: perHost, until: until)
+        item.meter = nil
+      }
+    }
+
     mutating func runsElsewhere(_ id: JobID, fraction: Double?, message: String?) {
       change(id) { item in
         item.phase = .elsewhere(fraction: fraction, message: message?.withVisibleControls)
@@ -179,6 +188,7 @@
     ) {
       let id = attempt.job
       switch event {
+      case .hasNoTurn(let perHost): isInLine(id, perHost: perHost)
       case .began: began(id, name: download.expectedName, at: now)
       case .received(let bytes, let size): received(id, bytes, of: size, at: now)
       case .goesOn(let bytes): goesOn(id, from: bytes, at: now)
@@ -199,7 +209,7 @@
     /// What the store says of one that has not ended. Of what runs here, the events know better.
     mutating func saw(_ job: JobSnapshot, until: Duration?, keptBy obstacle: String? = nil, at now: Duration) {
       switch items[job.id]?.phase {
-      case .queued, .elsewhere, .waiting: break
+      case .queued, .elsewhere, .waiting, .inLine: break
       case .running, .succeeded, .failed, nil: return
       }
       switch job.state {
@@ -207,12 +217,15 @@
         if let obstacle { return waits(job.id, reason: obstacle) }
       default: break
       }
+      if case .inLine(let perHost, let known) = items[job.id]?.phase, job.state != .running || known == nil {
+        return isInLine(job.id, perHost: perHost, until: job.state == .running ? nil : until ?? known ?? now)
+      }
       switch job.state {
       case .running:
         runsElsewhere(job.id, fraction: job.progress?.fraction, message: job.progress?.message)
       case .scheduled:
         guard case .waiting(let reason, _) = items[job.id]?.phase else {
-          let reason = job.failures.last?.message ?? job.progress?.message ?? "scheduled"
+          let reason = job.failures.last?.message ?? job.awaited ?? "scheduled"
           return waits(job.id, reason: reason, until: until)
         }
         waits(job.id, reason: reason, until: until)
@@ -228,7 +241,7 @@
         guard let item = items[id], item.isOwn else { return false }
         switch item.phase {
         case .elsewhere: return true
-        case .waiting(_, let until): return until.map { $0 > now + .seconds(1) } ?? false
+        case .waiting(_, let until), .inLine(_, let until): return until.map { $0 > now + .seconds(1) } ?? false
         default: return false
         }
       }
@@ -242,7 +255,7 @@
     var isRunning: Bool {
       shown.contains { id in
         switch items[id]?.phase {
-        case .running, .elsewhere: true
+        case .running, .elsewhere, .inLine: true
         case .waiting(_, let until): until != nil
         case .queued, .succeeded, .failed, nil: false
         }

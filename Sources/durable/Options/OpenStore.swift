@@ -197,6 +197,12 @@
       return holders
     }
 
+    /// How many of these jobs run only by what is stored: their workers have died.
+    func orphans(where filter: JobFilter) async throws -> Int {
+      let lost = try await store.workers().filter { $0.standing == .dead }.flatMap(\.jobs)
+      return lost.isEmpty ? 0 : try await store.counts(where: filter && .ids(lost) && .state(.running))[.running]
+    }
+
     /// Says of keys that a job waits for, and that no job has yet: one may have been meant otherwise.
     func sayIfUnknown(keys: [String]) async throws {
       for key in keys where try await store.jobs(JobQuery(.key(key), limit: 1)).isEmpty {

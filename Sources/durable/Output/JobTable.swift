@@ -32,11 +32,13 @@
     }
 
     func lines(for screen: Screen, width: Int?, _ columns: Columns) -> [String] {
-      jobs.flatMap { job in
+      let titles = jobs.map { $0.title.withVisibleControls }
+      // Nothing is cut without a width.
+      let texts = DistinctTexts(width == nil ? [] : titles)
+      return zip(jobs, titles).flatMap { job, title in
         let head = "\(job.id)".padded(columns.id, alignedRight: true) + "  "
         let state = screen.coloured(job.state.rawValue.padded(columns.state), job.state.colour) + "  "
         let time = job.time(at: now)
-        let title = job.title.withVisibleControls
         let why = job.detail(runBy: workers[job.id], paused: paused, absent: absent).withVisibleControls
         func below(_ text: String, _ width: Int) -> [String] {
           let indent = String(repeating: " ", count: columns.id + 2)
@@ -44,7 +46,7 @@
         }
         if let width, width < Self.narrow {
           let rest = [time, why].filter { !$0.isEmpty }.joined(separator: ", ")
-          return [head + state + title.shortened(to: max(width - columns.id - columns.state - 4, 8))]
+          return [head + state + texts.shortened(title, to: max(width - columns.id - columns.state - 4, 8))]
             + below(rest, width)
         }
         let start = head + state + time.padded(columns.time) + "  "
@@ -53,9 +55,9 @@
         // The reason tells more than the end of a long command, so it may have half of the room.
         let forWhy = why.isEmpty ? 0 : why.columns + 2
         guard forWhy <= max(room / 2, room - title.columns) else {
-          return [start + title.shortened(to: room)] + below(why, width)
+          return [start + texts.shortened(title, to: room)] + below(why, width)
         }
-        return [start + title.shortened(to: room - forWhy) + (why.isEmpty ? "" : "  " + why)]
+        return [start + texts.shortened(title, to: room - forWhy) + (why.isEmpty ? "" : "  " + why)]
       }
     }
   }
@@ -84,6 +86,11 @@
       case .succeeded, .failed, .cancelled, .skipped: return finishedAt.map { "\(length(since: $0)) ago" } ?? ""
       case .ready, .blocked, .suspended: return "\(length(since: createdAt)) old"
       }
+    }
+
+    /// What its handler waited for last, if it said so.
+    var awaited: String? {
+      progress?.message.map { $0.hasPrefix("waits: ") ? String($0.dropFirst("waits: ".count)) : $0 }
     }
 
     /// What is worth knowing about it beside its state and its time, in a few words and without passwords.
@@ -155,9 +162,12 @@
     /// As in "3 ready, 1 running, 20 succeeded".
     var forPeople: String { lines(width: .max)[0] }
 
-    /// The same, in as many lines as it takes.
-    func lines(width: Int) -> [String] {
-      let parts = JobState.allCases.filter { self[$0] > 0 }.map { "\(self[$0]) \($0.rawValue)" }
+    /// The same, in as many lines as it takes. `orphans`: of those that run, the workers of so many have died.
+    func lines(width: Int, orphans: Int = 0) -> [String] {
+      let parts = JobState.allCases.filter { self[$0] > 0 }.map { state in
+        "\(self[state]) \(state.rawValue)"
+          + (state == .running && orphans > 0 ? " (\(orphans) whose worker has died)" : "")
+      }
       return parts.dropFirst().reduce(into: [parts.first ?? "no jobs"]) { lines, part in
         // With room for a comma behind it.
         let longer = "\(lines.last!), \(part)"

@@ -24,9 +24,12 @@
 
     private var tables: [(table: JobTable, rest: String?)] = []
     private let counts: JobCounts
+    /// Of those that run, those whose worker was seen to be dead.
+    private let orphans: Int
 
     init(_ store: OpenStore, _ filter: JobFilter, _ limits: Limits, now: Date = Date()) async throws {
       counts = try await store.store.counts(where: filter)
+      orphans = counts[.running] > 0 ? try await store.orphans(where: filter) : 0
       let paused = try await store.pausedQueues
       let absent = Set(try await store.constraints().filter { !$0.holds }.map { JobConstraint(rawValue: $0.name) })
       var left = if case .total(let number) = limits { number } else { Int.max }
@@ -74,7 +77,7 @@
         lines += table.lines(for: screen, width: width, columns)
         if let rest { lines.append(screen.coloured(rest.cut(to: width ?? .max), .dim)) }
       }
-      return lines + counts.lines(width: width ?? .max)
+      return lines + counts.lines(width: width ?? .max, orphans: orphans)
     }
   }
 #endif

@@ -94,12 +94,20 @@
     private static let abandoned = Lock<Set<Int32>>([])
 
     package func write(_ data: Data) {
+      let reason = isTerminal ? LiveLine.write(data, above: put) : put(data)
+      guard let reason, descriptor == STDOUT_FILENO else { return }
+      let isGone = reason == EPIPE || reason == EIO && isTerminal && Self.endsWithTerminal.withLock { $0 }
+      isGone ? Self.onClosed.value() : lose(reason)
+    }
+
+    /// Answers why it could not be written.
+    func put(_ data: Data) -> Int32? {
       var rest = data[...]
       let stopsWaiting = Self.stopsWaiting.value
-      if stopsWaiting != nil, Self.abandoned.withLock({ $0.contains(descriptor) }) { return }
+      if stopsWaiting != nil, Self.abandoned.withLock({ $0.contains(descriptor) }) { return nil }
       let target = stopsWaiting == nil ? descriptor : withoutWaiting
       while !rest.isEmpty {
-        if let stopsWaiting, !waitForReader(until: stopsWaiting) { return }
+        if let stopsWaiting, !waitForReader(until: stopsWaiting) { return nil }
         // No more than what a pipe that takes anything takes without a wait.
         let most = stopsWaiting == nil ? rest.count : Int(PIPE_BUF)
         let count = rest.prefix(most).withUnsafeBytes { Foundation.write(target, $0.baseAddress, $0.count) }
@@ -107,23 +115,19 @@
         if count < 0, errno == EAGAIN, let stopsWaiting {
           // It has some room, and not enough: not even for a line break.
           usleep(20_000)
-          if stopsWaiting() { return abandon() }
-          continue
+          guard stopsWaiting() else { continue }
+          abandon()
+          return nil
         }
         if count < 0, errno == EAGAIN {
           var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
           poll(&waiting, 1, -1)
           continue
         }
-        guard count > 0 else {
-          let reason = errno
-          guard descriptor == STDOUT_FILENO else { return }
-          let isGone = reason == EPIPE || reason == EIO && isTerminal && Self.endsWithTerminal.withLock { $0 }
-          isGone ? Self.onClosed.value() : lose(reason)
-          return
-        }
+        guard count > 0 else { return errno }
         rest = rest.dropFirst(count)
       }
+      return nil
     }
 
     /// False if nobody read for a while and `isOver` is so: what is left is lost.
@@ -194,6 +198,7 @@
 
     /// Before the end: waits until all lines are out, or until nobody reads them and `mustWait` does not hold any more.
     package static func finish(while mustWait: () -> Bool = { false }) {
+      LiveLine.finish()
       for screen in [out, error] {
         guard let queue = queues.withLock({ $0[screen.descriptor] }) else { continue }
         let lost = queue.finish(while: mustWait)

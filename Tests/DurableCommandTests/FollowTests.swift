@@ -31,6 +31,23 @@
       #expect(stdout.count > 2 && said < stdout[2], "\(stdout.count), \(said)")
     }
 
+    @Test("log shows several jobs one after the other, each below a line that names it")
+    func logs() async throws {
+      for word in ["one", "two"] { _ = try await durable.add("--", "echo", word) }
+      try await durable("work", "--drain")
+      let both = try await durable("log", "2", "1")
+      #expect(both.status == .exited(0))
+      #expect(both.text == "two\none\n")
+      #expect(
+        both.stderr.contains("── job 2: echo two\n") && both.stderr.contains("── job 1: echo one\n"), "\(both.stderr)")
+      let missing = try await durable("log", "1", "7", "9")
+      #expect(missing.status == .exited(3))
+      #expect(missing.text == "one\n" && missing.stderr.contains("there is no job 7, 9"), "\(missing.stderr)")
+      let refused = try await durable("log", "-f", "1", "2")
+      #expect(refused.status == .exited(2))
+      #expect(refused.stderr.contains("--follow is for one job, and there are 2"), "\(refused.stderr)")
+    }
+
     @Test("wait tells of a range what failed before it looked")
     func ended() async throws {
       for word in ["false", "true"] { _ = try await durable.add("--max-attempts", "1", "--", word) }
@@ -287,6 +304,23 @@
         try await program.says("Job \(id) waits: the queue 'default' is paused; 'durable unpause' lets it go on")
         try await durable("cancel", "\(id)")
       }
+    }
+
+    @Test("wait says that there is nothing to wait for, in which queue, and which others have something")
+    func nothing() async throws {
+      let none = try await durable("wait")
+      #expect(none.status == .exited(0))
+      #expect(none.stderr == "Nothing to wait for: \(durable.store) does not exist\n")
+      _ = try await durable.add("--queue", "photos", "--", "true")
+      let other = try await durable("wait")
+      #expect(other.status == .exited(0))
+      #expect(
+        other.stderr == "Nothing to wait for: the queue 'default' has no unfinished job. Others have some: 'photos'; "
+          + "'durable wait --queue NAME' waits for one\n")
+      try await durable("work", "--drain", "--queue", "photos")
+      let ended = try await durable("wait", "--queue", "photos")
+      #expect(ended.status == .exited(0))
+      #expect(ended.stderr == "Nothing to wait for: the queue 'photos' has no unfinished job\n")
     }
 
     @Test("wait says that a job waits for its time, and that one is suspended")

@@ -39,6 +39,26 @@
       #expect(try await durable.message(id).contains("exited with code 2"))
     }
 
+    @Test(
+      "is told where it waits for the slot that its own job has, and what helps", arguments: [["wait"], ["log", "-f"]])
+    func slot(verb: [String]) async throws {
+      let other = try await durable.add("--priority", "-1", "--", "true")
+      let id = try await add([], verb + ["\(other)"])
+      _ = try await durable.work("--concurrency", "1") { [durable] worker in
+        try await worker.says("started", id)
+        let log = try await durable.run("log", "-f", "\(id)") { [durable] program in
+          try await program.says("Job \(other) waits for a free slot, and job \(id), of which this is a part, has one")
+          try await program.says("'durable work' starts another worker")
+          #expect(try await durable("work", "--drain").status == .exited(0))
+        }
+        #expect(log.status == .exited(0))
+        kill(worker.process, SIGTERM)
+        await worker.ends()
+      }
+      #expect(try await durable.state(other) == "succeeded")
+      #expect(try await durable.state(id) == "succeeded")
+    }
+
     @Test("may be the end of other jobs, of its queue and of others")
     func others() async throws {
       let other = try await durable.add("--", "true")

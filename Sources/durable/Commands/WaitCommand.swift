@@ -34,6 +34,7 @@
       let limit = try timeout.map { try DurationArgument.parse($0).duration }
       let named = selection.isByName ? selection.ids.map(\.ids.lowerBound) : []
       guard let store = try await named.isEmpty ? options.existing() : options.existing(for: named) else {
+        if isForQueues { Talk.line("Nothing to wait for: \(try options.missing)".withVisibleControls) }
         return try report([])
       }
       let queues = selection.filter.queue.isEmpty ? ["default"] : selection.filter.queue
@@ -46,6 +47,7 @@
         Talk.line("No unfinished job matches")
         return try report([])
       }
+      if ids.isEmpty { try await Self.tellOfNothing(queues, in: store) }
       if try await !Self.hasEnded(ids, queues, in: store) {
         let own = try await OwnJob(in: store)
         try await own?.check(isNotNeededBy: ids)
@@ -54,7 +56,7 @@
         try await Self.within(limit) {
           for id in ids {
             try await ObstacleReport.telling(
-              of: { try await store.store.job(id, detail: [.failures, .edges]) }, in: store
+              of: { try await store.store.job(id, detail: [.failures, .edges]) }, in: store, by: own
             ) {
               _ = try await store.patiently { try await store.store.whenFinished(id) }
             }
@@ -91,6 +93,22 @@
         )
       }
     }
+
+    /// Says so where these queues have no unfinished job, and which others have some: one of those may have been meant.
+    private static func tellOfNothing(_ queues: [String], in store: OpenStore) async throws {
+      let unfinished = JobFilter.states(Deed.unfinished)
+      guard try await store.store.counts(where: .queues(queues) && unfinished).total == 0 else { return }
+      let others = try await store.store.jobs(JobQuery(unfinished, limit: 1000)).map(\.queue)
+      let names = Set(others).sorted()
+      let list =
+        names.prefix(mostNamed).map { "'\($0)'" }.joined(separator: ", ") + (names.count > mostNamed ? ", …" : "")
+      let hint =
+        names.isEmpty ? "" : ". Others have some: \(list); '\(store.command("wait --queue NAME"))' waits for one"
+      let which = queues.map { "'\($0)'" }.joined(separator: ", ")
+      Talk.line("Nothing to wait for: the queue \(which) has no unfinished job\(hint)".withVisibleControls)
+    }
+
+    private static let mostNamed = 5
 
     /// Asked before anything is waited for, however little time there is.
     private static func hasEnded(_ ids: [JobID], _ queues: [String], in store: OpenStore) async throws -> Bool {
@@ -170,8 +188,15 @@
     /// The one of these jobs that is ready or runs, else the one that comes back next.
     func nextObstructed(in filter: JobFilter) async throws -> JobSnapshot? {
       if let job = try await store.jobs(JobQuery(filter && .states([.running, .ready]), limit: 1)).first { return job }
+      return try await nextScheduled(in: filter) { $0.startedAt != nil }
+    }
+
+    /// The one of these jobs that comes first, of those that wait for a time.
+    func nextScheduled(in filter: JobFilter, where isMeant: (JobSnapshot) -> Bool = { _ in true }) async throws
+      -> JobSnapshot?
+    {
       let waiting = JobQuery(filter && .state(.scheduled), detail: .failures, limit: 1000)
-      return try await store.jobs(waiting).filter { $0.startedAt != nil }.min {
+      return try await store.jobs(waiting).filter(isMeant).min {
         $0.runAt ?? .distantFuture < $1.runAt ?? .distantFuture
       }
     }

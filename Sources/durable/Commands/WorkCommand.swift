@@ -148,6 +148,7 @@
     ) async throws -> UndoneWork? {
       let work = { @Sendable [drain, queues = Set(queue)] in
         async let others: Void = log.tellOthers(in: store)
+        async let _: Void = IdleReport(store: store, queues: queues, log: log).run()
         if interruption.wasAsked {
         } else if drain {
           try await worker.runUntilIdle()

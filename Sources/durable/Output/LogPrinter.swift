@@ -240,7 +240,9 @@
       var printer = LogPrinter(
         store.folder(id), attempt: attempt, json: json, place: place, isUnwanted: isUnwanted)
       var report = ObstacleReport(store)
+      if tells { report.own = try await store.patiently { try await OwnJob(in: store) } }
       var job: JobSnapshot?
+      defer { if tells { LiveLine.hide() } }
       do {
         while true {
           // Asked before the last look, so that nothing is written in between.

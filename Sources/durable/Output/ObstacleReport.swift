@@ -3,16 +3,29 @@
   import DurableJobs
   import Foundation
 
-  /// Tells on standard error what a job waits for, each thing once.
+  /// Tells on standard error what a job waits for, each thing once; a time on a terminal by a line that is kept fresh.
   struct ObstacleReport: Sendable {
     private let store: OpenStore
     private let here: Bool
+    /// Whether a line of another kind has said when a job goes on.
+    private let isKnown: @Sendable (JobID) -> Bool
     /// Let a command that is asked to end have its time, and its worker too.
     static let lastWords = Duration.seconds(7)
 
-    private var told: Set<JobExplanation.Reason> = []
+    private struct Told: Hashable {
+      var reason: JobExplanation.Reason
+      /// Of what ends by itself: who waits for many jobs hears when each goes on.
+      var job: JobID?
+    }
+
+    private var told: Set<Told> = []
+    /// A worker may live for long. Where there are more, each is told once more.
+    private static let mostTold = 10_000
     private var last: (state: JobState, attempt: Int, at: ContinuousClock.Instant)?
     private var reasons: [JobExplanation.Reason] = []
+
+    /// The job of whose command this process is a part.
+    var own: OwnJob?
 
     /// Whether the job's queue was paused at the last look.
     var isPaused: Bool { reasons.contains { if case .paused = $0 { true } else { false } } }
@@ -21,9 +34,8 @@
     private(set) var isLost = false
 
     /// `here`: this process works it.
-    init(_ store: OpenStore, here: Bool = false) {
-      self.store = store
-      self.here = here
+    init(_ store: OpenStore, here: Bool = false, isKnown: @escaping @Sendable (JobID) -> Bool = { _ in false }) {
+      (self.store, self.here, self.isKnown) = (store, here, isKnown)
     }
 
     /// The worker here looked, and did not take a job that is ready.
@@ -32,9 +44,28 @@
       for name in job.requires.sorted() { tell(.constraint(name, .absent), of: job) }
     }
 
+    private mutating func isNews(_ reason: JobExplanation.Reason, of job: JobID? = nil) -> Bool {
+      if told.count >= Self.mostTold { told = [] }
+      return told.insert(Told(reason: reason.topic, job: job)).inserted
+    }
+
     private mutating func tell(_ reason: JobExplanation.Reason, of job: JobSnapshot) {
-      guard told.insert(reason.topic).inserted else { return }
+      guard isNews(reason) else { return }
       Talk.line(reason.text(of: job.id, in: store, queue: job.queue).withVisibleControls)
+    }
+
+    /// What is over at this time.
+    private mutating func tell(_ reason: JobExplanation.Reason, until time: Date, of job: JobSnapshot) {
+      var why = ""
+      if case .putOff = reason { why = job.awaited.map { ": \($0.withoutPasswords)" } ?? "" }
+      let text = { @Sendable [store, why] (tell: (Date) -> String) in
+        "Job \(job.id) \(reason.cause(in: store, tell))\(why)".withVisibleControls
+      }
+      if LiveLine.isPossible {
+        LiveLine.show { text { "in \(Duration.seconds($0.timeIntervalSinceNow).roughly)" } }
+      } else if !isKnown(job.id), isNews(reason, of: job.id) {
+        Talk.line(text { $0.forPeople })
+      }
     }
 
     /// Looks, but no more often than once a second while the job stays as it is. A store that is away says nothing, and is asked
@@ -55,14 +86,18 @@
       let lives = job.waits?.workers.contains { $0.standing == .alive } ?? false
       reasons = why.reasons
       isLost = false
-      for reason in why.reasons {
+      let timed = why.reasons.filter { $0.end ?? .distantPast > Date() }.max { $0.end! < $1.end! }
+      if let timed, let end = timed.end { tell(timed, until: end, of: job) } else { LiveLine.hide() }
+      for reason in why.reasons where reason.end == nil {
         switch reason {
-        case .ended, .slotsTaken: break
+        case .slotsTaken:
+          if let own, own.queue == job.queue, isNews(reason) { Talk.line(own.words(for: job.id).withVisibleControls) }
+        case .ended: break
         case .running(let worker, _, _):
           // Who works on another job of the store gives this one back.
           guard here, let worker, worker.standing == .dead, !lives else { break }
           isLost = true
-          guard told.insert(reason.topic).inserted else { break }
+          guard isNews(reason) else { break }
           Talk.line("Job \(job.id): its worker \(worker.standing.words); it is run again here")
         default: tell(reason, of: job)
         }
@@ -71,19 +106,23 @@
 
     /// Runs `body`, and looks at `job` meanwhile.
     static func telling<R: Sendable>(
-      of job: @escaping @Sendable () async throws -> JobSnapshot?, in store: OpenStore,
+      of job: @escaping @Sendable () async throws -> JobSnapshot?, in store: OpenStore, by own: OwnJob? = nil,
       while body: @escaping @Sendable () async throws -> R
     ) async throws -> R {
       try await withThrowingTaskGroup(of: R?.self) { group in
         group.addTask { try await body() }
         group.addTask {
           var report = ObstacleReport(store)
+          report.own = own
           while true {
             if let job = try await store.patiently(job) { try await report.look(at: job) }
             try await Task.sleep(for: .seconds(1))
           }
         }
-        defer { group.cancelAll() }
+        defer {
+          group.cancelAll()
+          LiveLine.hide()
+        }
         return try await group.next()!!
       }
     }

@@ -35,10 +35,23 @@
       }
     }
 
-    /// What it waits for, as in "job 5, which is running"; nil for what is told in a sentence of its own.
-    var awaited: String? {
+    /// When it is over, if that is known.
+    var end: Date? {
       switch self {
-      case .start(let time): "its time, \(time.forPeople)"
+      case .start(let time), .backOff(let time, _), .putOff(let time, _), .rate(_, _, let time),
+        .laneRate(_, _, let time):
+        time
+      default: nil
+      }
+    }
+
+    /// What it waits for, as in "job 5, which is running"; nil for what is told in a sentence of its own.
+    var awaited: String? { awaited { $0.forPeople } }
+
+    /// `tell` says when something is.
+    private func awaited(_ tell: (Date) -> String) -> String? {
+      switch self {
+      case .start(let time): "its time, \(tell(time))"
       case .needs(let job, let state, let condition): condition.forPeople("job \(job)") + ", which is \(state.rawValue)"
       case .needsKey(let key, let condition):
         condition.forPeople("the key '\(key.withoutPasswords)'") + ", which no job has yet that can run"
@@ -52,25 +65,25 @@
       case .constraint(let name, .unprovided): "\(name), which no worker provides"
       case .limit(let queue, let running): "the limit of the queue '\(queue)': \(running) of \(running) run"
       case .rate(let queue, let rate, let next):
-        "the rate of the queue '\(queue)', \(rate): the next begins \(next.forPeople)"
+        "the rate of the queue '\(queue)', \(rate): the next begins \(tell(next))"
       case .laneRate(let lane, let rate, let next):
-        "the rate of the lane '\(lane)', \(rate): it begins \(next.forPeople)"
+        "the rate of the lane '\(lane)', \(rate): it begins \(tell(next))"
       case .slotsTaken(let running, _): "a free slot: \(running) other\(running == 1 ? " runs" : "s run") now"
       default: nil
       }
     }
 
     /// The same as part of a sentence.
-    func cause(in store: OpenStore) -> String {
-      if let awaited { return "waits for \(awaited)" }
+    func cause(in store: OpenStore, _ tell: (Date) -> String = { $0.forPeople }) -> String {
+      if let awaited = awaited(tell) { return "waits for \(awaited)" }
       if isLackOfWorker { return "waits: no worker is running for it" }
       return switch self {
       case .circle(let jobs): "can't run: of the jobs \(jobs.list) each waits for the next, and the last for the first"
       case .paused(let queue): "waits: the queue '\(queue)' is paused"
       case .kindUnknown(let kind): "waits: no worker runs jobs of the kind '\(kind)', nor does 'durable work'"
       case .backOff(let time, let failure):
-        "runs again \(time.forPeople), after attempt \(failure.attempt): \(failure.message.withoutPasswords)"
-      case .putOff(let time, _): "was put off, and runs again \(time.forPeople)"
+        "runs again \(tell(time)), after attempt \(failure.attempt): \(failure.message.withoutPasswords)"
+      case .putOff(let time, _): "was put off, and runs again \(tell(time))"
       case .held(let holder, let reason):
         (holder == .undecodable ? "can't be read, and is suspended" : "is suspended")
           + (reason.map { ": \($0.withoutPasswords)" } ?? "")

@@ -17,6 +17,9 @@
     private let failures = Lock<[JobID: String]>([:])
     private let diary = Lock(DownloadDiary())
     private let requests = Lock(RequestDiary())
+    /// Those of which a line has said when they go on. Where there are more, each is told of once more.
+    private let announced = Lock<Set<JobID>>([])
+    private static let mostAnnounced = 10_000
     /// Those that failed without an attempt of which there is a line, as one whose deadline has passed.
     private let others = AsyncStream.makeStream(of: JobID.self)
 
@@ -29,6 +32,9 @@
 
     /// Whether a job has failed since this began to hear signals.
     var hasFailures: Bool { failed.withLock(\.self) }
+
+    /// Whether a line has said when it goes on.
+    func hasAnnounced(_ id: JobID) -> Bool { announced.withLock { $0.contains(id) } }
 
     /// How many of these queues are failed that this process's store has seen fail.
     func failures(in queues: Set<String>) -> Int { failures.withLock { $0.values.count { queues.contains($0) } } }
@@ -102,6 +108,7 @@
 
     private func tell(_ line: WorkLine, _ event: JobEvent) {
       let end = End(line: line, event: event)
+      if line.mark == .start { LiveLine.hide() }
       // Nobody has said what became of an earlier attempt here.
       if let old = takeUnstored(line.id) { tell(old, inVainOf: JobState.running.rawValue) }
       let loss = lost.withLock { $0.removeValue(forKey: line.id) }
@@ -119,13 +126,23 @@
       guard
         let line = diary.withLock({ $0.line(attempt, download, event, now: SystemClock().uptime) })
       else { return }
+      announce(line)
       tell(line, JobEvent(attempt, download, line.mark, event))
     }
 
     func tell(_ context: JobContext, _ request: SendRequest, _ event: Outbox.Event) {
       let attempt = JobAttempt(context)
       guard let line = requests.withLock({ $0.line(attempt, request, event) }) else { return }
+      announce(line)
       tell(line, JobEvent(attempt, request, line.mark, event))
+    }
+
+    private func announce(_ line: WorkLine) {
+      announced.withLock { announced in
+        guard [.waits, .again].contains(line.mark) else { return _ = announced.remove(line.id) }
+        if announced.count >= Self.mostAnnounced { announced = [] }
+        announced.insert(line.id)
+      }
     }
 
     private func line(_ context: JobContext, _ event: ShellCommand.Event) -> WorkLine {

@@ -15,6 +15,8 @@
     let runs: Runs
     /// Whether it has run here: what became of that is not known where the store does not take it.
     private let hasBegun = Lock(false)
+    /// Whether a line has said when it goes on.
+    private let isAnnounced = Lock(false)
 
     enum Runs { case commands, requests }
 
@@ -125,15 +127,18 @@
 
     private func registerRequests(with worker: JobWorker) throws {
       let diary = Lock(RequestDiary())
-      Outbox(of: store.store, netrc: try DownloadWords.netrc()) { [hasBegun] context, request, event in
+      Outbox(of: store.store, netrc: try DownloadWords.netrc()) { [hasBegun, isAnnounced] context, request, event in
         hasBegun.withLock { $0 = true }
         guard let line = diary.withLock({ $0.line(JobAttempt(context), request, event) }) else { return }
-        if [.waits, .again].contains(line.mark) { Talk.line(line.text(for: .error)) }
+        guard [.waits, .again].contains(line.mark) else { return }
+        isAnnounced.withLock { $0 = true }
+        Talk.line(line.text(for: .error))
       }.register(with: worker)
     }
 
     private func work(_ worker: JobWorker, _ interruption: Interruption) async throws {
-      var report = ObstacleReport(store, here: true)
+      var report = ObstacleReport(store, here: true) { [isAnnounced] _ in isAnnounced.withLock { $0 } }
+      defer { LiveLine.hide() }
       while !interruption.wasAsked {
         guard let job = try await store.patientLook(at: id) else { return }
         if job.state.isFinished || job.state == .suspended { return }
@@ -141,6 +146,7 @@
         let isDue = job.state == .ready || (job.state == .scheduled && job.runAt ?? .distantPast <= Date())
         // Who runs the next job first takes back what a dead worker has left.
         if isDue && !report.isPaused || report.isLost {
+          LiveLine.hide()
           do {
             if try await worker.runNext(only: id) { continue }
             report.found(nothingFor: job)

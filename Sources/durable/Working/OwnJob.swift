@@ -7,6 +7,7 @@
   struct OwnJob: Sendable {
     private let store: OpenStore
     private let job: JobSnapshot
+    var queue: String { job.queue }
 
     /// Nil if this is part of no command of this store.
     init?(in store: OpenStore) async throws {
@@ -43,6 +44,13 @@
         }
         level = Set(waiting.flatMap { $0.awaited(besides: wide) }).subtracting(known)
       }
+    }
+
+    /// What is to be said where another waits for a slot, and that job has one.
+    func words(for other: JobID) -> String {
+      "Job \(other) waits for a free slot, and job \(job.id), of which this is a part, has one: if its worker has no other, "
+        + "both wait for ever. '\(store.command("work", queue: job.queue))' starts another worker, and 'durable work "
+        + "--concurrency N' one that runs N at once"
     }
 
     private func refusal(of ids: [JobID]) -> JobError {

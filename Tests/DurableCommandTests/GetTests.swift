@@ -640,6 +640,23 @@
       #expect(!outcome.text.text.contains("█"))
     }
 
+    @Test("a file that others of its host go before says so on its bar")
+    func inLine() async throws {
+      for name in ["/one.bin", "/two.bin"] { server.serve(name, .file(content).holding(after: 150_000)) }
+      let outcome = try await durable.onTerminal(
+        "get", "-o", "out", "--per-host", "1", server.url("/one.bin"), server.url("/two.bin"), environment: Self.plain
+      ) { [server] terminal in
+        let text = try await terminal.shows("waits: another file of this host comes, 1 at once")
+        #expect(!text.text.contains("elsewhere") && !text.text.contains("scheduled"), "\(text.text)")
+        await server.until { $0.contains(where: \.isHeld) }
+        let first = try #require(server.exchanges.first { $0.isHeld }).path
+        server.release(first)
+        await server.until { $0.contains { $0.isHeld && $0.path != first } }
+        server.release()
+      }
+      #expect(outcome.status == .exited(0))
+    }
+
     @Test("Ctrl-C on a terminal takes the bars away and leaves the way to go on")
     func terminalInterrupted() async throws {
       server.serve("/held.bin", .file(content).holding(after: 150_000))

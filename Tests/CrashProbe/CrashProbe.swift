@@ -33,7 +33,11 @@ import Logging
       try await produce(Int(arguments[4])!, batch: Int(arguments[5])!, on: queue, record)
     case "produce-graphs":
       let queue = JobQueue(store: try await store(at: arguments[2]))
-      for _ in 0..<Int(arguments[4])! { try await produceGraph(on: queue, record) }
+      for lane in 0..<5 { try await queue.setWidth(of: "wide-\(lane)", to: 2) }
+      for _ in 0..<Int(arguments[4])! {
+        try await produceGraph(on: queue, record)
+        try await producePlan(on: queue, record)
+      }
     case "recover":
       try await recover(shift: Int(arguments[4])!, doubt: Double(arguments[5])!, path: arguments[2], record)
     default:
@@ -115,6 +119,17 @@ import Logging
       record.write("end \(context.id) \(context.attempt)")
       return nil
     }
+    worker.register(Draw.self) { _, context in
+      record.write("run \(context.id) \(context.attempt)")
+      record.write("end \(context.id) \(context.attempt)")
+      return .random(in: 0..<1_000_000_000)
+    }
+    worker.register(Gather.self) { inputs, context in
+      record.write("run \(context.id) \(context.attempt)")
+      record.write("end \(context.id) \(context.attempt)")
+      guard case .failed(let failure) = inputs.broken else { return [] }
+      return [inputs.left, inputs.right, Int(failure.job.rawValue)]
+    }
     worker.register(kind: "poison") { _, context in
       record.write("run \(context.id) \(context.attempt)")
       kill(getpid(), SIGKILL)
@@ -185,19 +200,59 @@ import Logging
 
 struct Follow: JobPayload { static let kind = "follows" }
 
-/// A diamond, a job that fails with what needs it and what catches it, two jobs of a lane, one that has another follow, one
-/// in steps, and a batch that others join while it runs.
+/// Draws another number at each attempt: what counts is the one that was stored.
+struct Draw: JobPayload {
+  typealias Output = Int
+  static let kind = "draws"
+}
+
+struct Break: JobPayload {
+  typealias Output = Int
+  static let kind = "breaks"
+}
+
+/// Returns what it was given: two numbers, and the job that failed.
+struct Gather: JobPayload {
+  typealias Output = [Int]
+  @JobInput var left: Int
+  @JobInput var right: Int
+  @JobInput var broken: JobOutcome<Int>
+  static let kind = "gathers"
+}
+
+/// Stores a plan whose last job gathers what the others returned.
+private func producePlan(on queue: JobQueue, _ record: Record) async throws {
+  var plan = JobPlan()
+  let (left, right) = (plan.add(Draw(), named: "left"), plan.add(Draw(), named: "right"))
+  let broken = plan.add(Break(), named: "broken")
+  let all = plan.add(Gather(left: left.output, right: right.output, broken: broken.outcome), named: "all")
+  let stored = try await queue.enqueue(plan)
+  let ids = [
+    try stored.handle(of: left).id, try stored.handle(of: right).id, try stored.handle(of: broken).id,
+    try stored.handle(of: all).id,
+  ]
+  record.write("stored " + ids.map(\.description).joined(separator: " "))
+}
+
+/// A diamond, a job that fails with what needs it and what catches it, two jobs of a lane and three of one that is two
+/// wide, two that are appended to all with their key, of which some fail, one that has another follow, one in steps, and a
+/// batch that others join while it runs.
 private func produceGraph(on queue: JobQueue, _ record: Record) async throws {
-  func job(_ kind: String, lane: JobLane? = nil, after edges: [JobEdge] = []) -> NewJob {
-    NewJob(queue: queue.name, kind: kind, payload: Data("{}".utf8), terms: JobTerms(lane: lane), edges: edges)
+  func job(_ kind: String, lane: JobLane? = nil, unique: UniqueKey? = nil, after edges: [JobEdge] = []) -> NewJob {
+    let terms = JobTerms(unique: unique, lane: lane)
+    return NewJob(queue: queue.name, kind: kind, payload: Data("{}".utf8), terms: terms, edges: edges)
   }
   let lane = JobLane("lane-\(Int.random(in: 0..<5))")
+  let wide = JobLane("wide-\(Int.random(in: 0..<5))")
+  let turn = UniqueKey("turn-\(Int.random(in: 0..<5))", policy: .append)
   let graph = [
     job("link"), job("link", after: [JobEdge(.sibling(0))]), job("link", after: [JobEdge(.sibling(0))]),
     job("link", after: [JobEdge(.sibling(1)), JobEdge(.sibling(2))]),
     job("breaks"), job("link", after: [JobEdge(.sibling(4))]), job("link", after: [JobEdge(.sibling(5))]),
     job("link", after: [JobEdge(.sibling(4), .failed)]), job("link", after: [JobEdge(.sibling(6), .ended)]),
     job("link", lane: lane), job("link", lane: lane), job("leads"), job("paces"),
+    job("paces", lane: wide), job("link", lane: wide), job("paces", lane: wide),
+    job("link", unique: turn), job(Int.random(in: 0..<4) == 0 ? "breaks" : "link", unique: turn),
   ]
   let ids = try await queue.store.insert(JobInsertion(graph)).ids
   record.write("stored " + ids.map(\.description).joined(separator: " "))

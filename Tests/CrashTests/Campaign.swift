@@ -138,7 +138,7 @@ final class Campaign: CustomStringConvertible {
     let store = try store()
     var all: [JobSnapshot] = []
     while true {
-      let page = try await store.jobs(JobQuery(detail: .edges, after: all.last?.id, limit: 10_000))
+      let page = try await store.jobs(JobQuery(detail: [.edges, .output], after: all.last?.id, limit: 10_000))
       if page.isEmpty { return all }
       all += page
     }

@@ -39,42 +39,18 @@ import Testing
 
   @Test
   func
-    `C39 C40 whatever is killed, jobs that wait for others run after them, or not at all, and lanes, batches and steps keep their order`()
+    `C39 C40 whatever is killed, jobs that wait for others run after them, or not at all, lanes, appended jobs, batches and steps keep their order, and plans pass on what was returned`()
     async throws
   {
     let campaign = try Campaign()
     try await campaign.kill(Self.kills, producing: "produce-graphs")
     let deeds = try campaign.deeds()
     let jobs = try await campaign.allJobs()
-    let byID = Dictionary(uniqueKeysWithValues: jobs.map { ($0.id, $0) })
-    let lost = deeds.stored.subtracting(byID.keys)
+    let lost = deeds.stored.subtracting(jobs.map(\.id))
     #expect(lost == [], "acknowledged and not there")
-    #expect(jobs.filter { !$0.state.isFinished }.map(\.id) == [], "not ended")
-    for job in jobs {
-      let parents = job.edges.map { edge in (byID[edge.job!]!, edge.condition) }
-      let isMet = parents.allSatisfy { parent, condition in
-        condition == .ended || (condition == .failed ? parent.state == .failed : parent.state == .succeeded)
-      }
-      #expect((job.state == .skipped) == !isMet, "job \(job.id) is \(job.state)")
-      #expect((job.state == .skipped) == (deeds.runs[job.id] == nil), "runs of job \(job.id), which is \(job.state)")
-      for (parent, _) in parents where parent.state != .skipped && job.state != .skipped {
-        #expect(deeds.ends[parent.id]! < deeds.runs[job.id]![0].line, "job \(job.id) ran before job \(parent.id) ended")
-      }
-    }
-    for (name, lane) in Dictionary(grouping: jobs.filter { $0.lane != nil }, by: \.lane!.name) {
-      for (earlier, later) in zip(lane, lane.dropFirst()) {
-        #expect(deeds.ends[earlier.id]! < deeds.runs[later.id]![0].line, "job \(later.id) overtook in lane \(name)")
-      }
-    }
-    // What follows is stored with the success that it follows from, once.
-    let leaders = jobs.filter { $0.kind == "leads" }
-    #expect(leaders.allSatisfy { $0.state == .succeeded })
-    #expect(jobs.filter { $0.kind == "follows" }.compactMap(\.key).sorted() == leaders.map(\.id.description).sorted())
-    // A step that has finished is not begun again.
-    for (id, steps) in deeds.steps {
-      #expect(steps == steps.sorted() && Set(steps) == [1, 2, 3], "steps of job \(id)")
-    }
-    #expect(Set(deeds.steps.keys) == Set(jobs.filter { $0.kind == "paces" }.map(\.id)))
+    #expect(deeds.faults(inGraphs: jobs) == [])
+    let (beside, appended) = deeds.besideAndAppended(inGraphs: jobs)
+    #expect(beside > 0 && appended > 0)
     // A batch has as many jobs as came, and one that follows the last of them.
     let store = try campaign.store()
     let batches = Dictionary(grouping: jobs.filter { $0.batch != nil }, by: { $0.batch! })
@@ -92,7 +68,9 @@ import Testing
     #expect(followers.count == batches.count)
     #expect(try await store.check() == [])
     let states = Dictionary(grouping: jobs, by: \.state).mapValues(\.count)
-    print("\(campaign), acknowledged \(deeds.stored.count), lost \(lost.count), jobs \(states)")
+    print(
+      "\(campaign), acknowledged \(deeds.stored.count), lost \(lost.count), jobs \(states), beside another of its lane "
+        + "\(beside), appended \(appended)")
   }
 
   @Test(.enabled(if: hasFaultPoints, "needs the trait FaultPoints"), arguments: FaultPoint.allCases)

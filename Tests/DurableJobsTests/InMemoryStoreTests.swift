@@ -65,9 +65,13 @@ import Testing
   @Test("A queue on it works with the clock of the machine")
   func systemClock() async throws {
     let queue = JobQueue(store: InMemoryStore())
-    let before = Date().milliseconds
-    let id = try await queue.enqueue(kind: "k", payload: Data())
-    let job = try await queue.job(id)
-    #expect(job.createdAt.milliseconds >= before && job.createdAt.milliseconds <= Date().milliseconds)
+    try #require(queue.store.clock is SystemClock)
+    let worker = JobWorker(queue)
+    worker.register(kind: "k") { _, _ in nil }
+    worker.start()
+    let options = JobOptions(start: .after(.milliseconds(1)))
+    let id = try await queue.enqueue(kind: "k", payload: Data(), options: options)
+    #expect(try await queue.store.whenFinished(id).state == .succeeded)
+    await worker.stop()
   }
 }

@@ -13,7 +13,7 @@ ifeq ($(shell uname),Linux)
 INSTALL_FLAGS = --static-swift-stdlib -Xlinker -s
 endif
 
-.PHONY: help setup demo demo-fleet test test-tsan soak bench format format-check docs install install-built uninstall
+.PHONY: help setup demo demo-fleet test test-busy test-tsan soak bench format format-check docs install install-built uninstall
 
 help: ## What can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -34,6 +34,10 @@ test: setup ## All tests, with every trait, in TEST_LIMIT=1800 seconds at most
 	scripts/run-tests --enable-all-traits $(SWIFT_FLAGS)
 	scripts/run-examples
 	@echo "All tests passed, a package that uses this one builds and runs, and the examples go on after a kill."
+
+test-busy: setup ## All tests beside a load that takes every core, as a build does
+	SWIFT_DETERMINISTIC_HASHING=1 swift build --build-tests --enable-all-traits $(SWIFT_FLAGS)
+	TEST_LIMIT=$${TEST_LIMIT:-3600} scripts/beside-load scripts/run-tests --enable-all-traits $(SWIFT_FLAGS)
 
 test-tsan: setup ## All tests under Thread Sanitizer
 	TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/tsan-suppressions" \

@@ -151,21 +151,13 @@ func snippet13() async throws {
 
 // README.md, block 15
 func snippet14() async throws {
-  let save = JobOptions(unique: UniqueKey("draft-3", policy: .replace))  // the newest draft is kept; earlier ones are cancelled
-  let turn = JobOptions(unique: UniqueKey("door-7", policy: .append))  // after all that have the key, if they succeed
-  let once = JobOptions(unique: UniqueKey("welcome-7", scope: .within(.seconds(86_400))))  // once a day
-  for options in [save, turn, once] { try await queue.enqueue(SendMessage(text: "…"), options: options) }
-}
-
-// README.md, block 16
-func snippet15() async throws {
   let chat = JobOptions(lane: "chat-7")
   try await queue.enqueue(contentsOf: ["one", "two"].map { SendMessage(text: $0) }, options: chat)
   try await queue.setWidth(of: "uploads", to: 3)  // three of that lane at once, in every process
 }
 
-// README.md, block 17
-func snippet16() async throws {
+// README.md, block 16
+func snippet15() async throws {
   struct FetchAvatar: Job {
     @JobInput var session: Session
     var size: Int
@@ -182,32 +174,32 @@ func snippet16() async throws {
   print(file.path)
 }
 
-// README.md, block 18
-func snippet17() async throws {
+// README.md, block 17
+func snippet16() async throws {
   let operations = DurableOperationQueue(name: "photos", store: store, maxConcurrency: 2, maxRetries: 5)
   operations.register("photo") { operation, _ in _ = try await server.upload(operation.decode()) { _ in } }
   operations.addOperation(try DurableOperation(id: "photo-7", kind: "photo", payload: photo.file))
 }
 
-// README.md, block 19
-func snippet18() async throws {
+// README.md, block 18
+func snippet17() async throws {
   worker.provide(.network, NetworkMonitor())
   try await queue.enqueue(SendMessage(text: "hello"), options: JobOptions(requires: [.network]))
 }
 
-// README.md, block 20
-func snippet19() async throws {
+// README.md, block 19
+func snippet18() async throws {
   worker.register(JobSchedule.self)
   try await queue.schedule("nightly", .cron("0 4 * * *", timeZone: "Europe/Berlin"), SendMessage(text: "good night"))
 }
 
-// README.md, block 21
-func snippet20() async throws {
+// README.md, block 20
+func snippet19() async throws {
   try await queue.setLimits(JobLimits(running: 4, rate: JobRate(100, per: .seconds(60))))
 }
 
-// README.md, block 22
-func snippet21() async throws {
+// README.md, block 21
+func snippet20() async throws {
   struct Import: JobPayload {
     var file: URL
     static let kind = "import"
@@ -217,8 +209,8 @@ func snippet21() async throws {
   }
 }
 
-// README.md, block 23
-func snippet22() async throws {
+// README.md, block 22
+func snippet21() async throws {
   worker.register(SendMessage.self) { message, _ in
     do {
       try await server.send(message.text)
@@ -230,8 +222,8 @@ func snippet22() async throws {
   }
 }
 
-// README.md, block 24
-func snippet23() async throws {
+// README.md, block 23
+func snippet22() async throws {
   worker.register(UploadPhoto.self) { photo, context in
     let id = try await context.step("upload") { try await server.upload(photo.file) { _ in } }
     try await context.step("tell") { try await server.send("it is there: \(id.name)") }
@@ -239,23 +231,23 @@ func snippet23() async throws {
   }
 }
 
-// README.md, block 25
-func snippet24() async throws {
+// README.md, block 24
+func snippet23() async throws {
   worker.register(UploadPhoto.self) { photo, context in
     server.beginUpload(photo.file, as: context.id)
     throw .suspend(because: "the system uploads it")
   }
 }
 
-// README.md, block 26
-func snippet25() async throws {
+// README.md, block 25
+func snippet24() async throws {
   let job = queue.handle(id, as: UploadPhoto.self)
   try await job.report(progress: 0.5)
   try await job.complete(with: RemoteID(name: "photo-1"))  // or: job.fail(error)
 }
 
-// README.md, block 27
-func snippet26() async throws {
+// README.md, block 26
+func snippet25() async throws {
   struct Resize: JobPayload {
     var width: Int
     static let kind = "resize"
@@ -269,8 +261,8 @@ func snippet26() async throws {
   }
 }
 
-// README.md, block 28
-func snippet27() async throws {
+// README.md, block 27
+func snippet26() async throws {
   worker.register(kind: "legacy-import") { job, _ in
     print(job.payload.count, "bytes of", job.kind)
     return nil
@@ -278,8 +270,8 @@ func snippet27() async throws {
   try await queue.enqueue(kind: "legacy-import", payload: Data(#"{"file": "a.csv"}"#.utf8))
 }
 
-// README.md, block 29
-func snippet28() async throws {
+// README.md, block 28
+func snippet27() async throws {
   print(try await queue.counts()[.failed], "failed")
   for job in try await queue.jobs(where: .kind(UploadPhoto.self) && !.state(.succeeded)) {
     print(job.id, job.state, job.attempt, job.progress?.fraction ?? 0)
@@ -302,8 +294,8 @@ func snippet28() async throws {
   try await queue.waitUntilIdle()  // until no worker, not even one started just now, has anything to do here
 }
 
-// README.md, block 30
-func snippet29() async throws {
+// README.md, block 29
+func snippet28() async throws {
   for row in try await queue.jobs(of: UploadPhoto.self, detail: .failures, order: .newestFirst, limit: 20) {
     print(row.id, row.state, row.payload.file, row.output?.name ?? row.failures.last?.message ?? "")
   }
@@ -311,8 +303,8 @@ func snippet29() async throws {
   print(try job.payload(as: UploadPhoto.self).file, try job.output(as: UploadPhoto.self).name)
 }
 
-// README.md, block 31
-func snippet30() async throws {
+// README.md, block 30
+func snippet29() async throws {
   worker.onFinish { job in
     if job.state == .failed { print("job \(job.id) failed: \(job.failures.last?.message ?? "")") }
   }
@@ -321,15 +313,15 @@ func snippet30() async throws {
   try await queue.waitUntilFinished(where: .kind(UploadPhoto.self))
 }
 
-// README.md, block 32
-func snippet31() async throws {
+// README.md, block 31
+func snippet30() async throws {
   for try await jobs in queue.snapshots(where: .state(.failed)) { print(jobs.count) }  // now, and after changes
   for await event in queue.events { print(event) }  // each change, for a log
 }
 
-// README.md, block 33
+// README.md, block 32
 #if HTTP
-func snippet32() async throws {
+func snippet31() async throws {
   let downloader = Downloader(store: queue.store)
   downloader.register(with: worker)
   worker.start()
@@ -341,9 +333,9 @@ func snippet32() async throws {
 }
 #endif
 
-// README.md, block 34
+// README.md, block 33
 #if HTTP
-func snippet33() async throws {
+func snippet32() async throws {
   let outbox = Outbox(store: queue.store, secret: { name in name == "TOKEN" ? server.token : nil })
   outbox.register(with: worker)
   worker.start()
@@ -357,9 +349,9 @@ func snippet33() async throws {
 }
 #endif
 
-// README.md, block 35
+// README.md, block 34
 #if Process
-func snippet34() async throws {
+func snippet33() async throws {
   ShellCommand.superviseIfAsked()  // must be the first line: the program is started again as each command's supervisor
   worker.register(ShellCommand.self)
   worker.start()
@@ -372,8 +364,8 @@ func snippet34() async throws {
 }
 #endif
 
-// README.md, block 36
-func snippet35() async throws {
+// README.md, block 35
+func snippet34() async throws {
   let queue = JobQueue(store: InMemoryStore())
   let worker = JobWorker(queue)
   worker.register(SendMessage.self) { _, _ in }
@@ -384,24 +376,24 @@ func snippet35() async throws {
 }
 
 // docs/apps.md, block 1
-func snippet36() async throws {
+func snippet35() async throws {
   worker.start()
 }
 
 // docs/apps.md, block 2
-func snippet37() async throws {
+func snippet36() async throws {
   worker.register(SendMessage.self) { @MainActor message, _ in print(message.text) }
 }
 
 // docs/apps.md, block 3
-func snippet38() async throws {
+func snippet37() async throws {
   let left = try await worker.run(until: Date() + 20)  // some seconds less than the system gives
   print(left.unfinished, "jobs wait")
   if let next = try await queue.nextRun { print("ask the system for", next) }
 }
 
 // docs/apps.md, block 4
-func snippet39() async throws {
+func snippet38() async throws {
   let store = try SQLiteStore(path: "jobs.sqlite")
   await worker.stop(grace: .seconds(2))
   await store.suspendForBackground()  // no lock of ours and no transaction from here on
@@ -411,27 +403,27 @@ func snippet39() async throws {
 }
 
 // docs/apps.md, block 5
-func snippet40() async throws {
+func snippet39() async throws {
   let inbox = JobInbox(folder: URL(fileURLWithPath: "group/jobs"))
   try inbox.drop(SendMessage(text: "shared"))  // in the extension; durable when it returns
 }
 
 // docs/apps.md, block 6
-func snippet41() async throws {
+func snippet40() async throws {
   let inbox = JobInbox(folder: URL(fileURLWithPath: "group/jobs"))
   try await inbox.takeIn(to: queue.store)  // in the app: at its start, before the worker, and in the foreground
   worker.start()
 }
 
 // docs/apps.md, block 7
-func snippet42() async throws {
+func snippet41() async throws {
   await worker.stop()
   try await queue.cancelAll(where: .all, reason: "signed out")
   try await queue.removeAll(where: .all)
 }
 
 // docs/articles.md, block 1
-func snippet43() async throws {
+func snippet42() async throws {
   struct UploadImageTask: JobPayload {
     typealias Output = RemoteID
     var image: URL
@@ -464,7 +456,7 @@ func snippet43() async throws {
 }
 
 // docs/articles.md, block 2
-func snippet44() async throws {
+func snippet43() async throws {
   let requests = DurableOperationQueue(name: "requests", store: store, maxConcurrency: 1, maxRetries: 5)
   requests.register("send", callback: { task in  // taskCallbacks["send"]
     Task {
@@ -482,7 +474,7 @@ func snippet44() async throws {
 }
 
 // docs/articles.md, block 3
-func snippet45() async throws {
+func snippet44() async throws {
   struct PropertyListProvider: SnapshotProvider {
     let file: URL
     private var entries: [String: Data] = [:]
@@ -519,14 +511,14 @@ func snippet45() async throws {
 }
 
 // docs/articles.md, block 4
-func snippet46() async throws {
+func snippet45() async throws {
   let console = Logger(label: "requests") { StreamLogHandler.standardError(label: $0) }
   let spoken = DurableOperationQueue(name: "requests", store: store, logger: console)
   print(spoken.jobs.name)
 }
 
 // docs/articles.md, block 5
-func snippet47() async throws {
+func snippet46() async throws {
   let login = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -536,7 +528,7 @@ func snippet47() async throws {
 }
 
 // docs/articles.md, block 6
-func snippet48() async throws {
+func snippet47() async throws {
   let maxAsyncTasks = 10  // DispatchSemaphore(value: 10)
   let downloads = JobWorker(queue, maxConcurrentJobs: maxAsyncTasks)
   downloads.register(Fetch.self) { task, context in
@@ -552,7 +544,7 @@ func snippet48() async throws {
 }
 
 // docs/articles.md, block 7
-func snippet49() async throws {
+func snippet48() async throws {
   let cells = DurableOperationQueue(name: "cells", store: store, maxConcurrency: 2, maxRetries: 3) { error, task in
     print(task.id, error.map { "\($0)" } ?? "done")
   }
@@ -569,7 +561,7 @@ func snippet49() async throws {
 }
 
 // docs/batches.md, block 1
-func snippet50() async throws {
+func snippet49() async throws {
   let messages = ["ada", "grace", "mary"].map { SendMessage(text: "hello, \($0)") }
   let batch = try await queue.enqueueBatch("greetings", contentsOf: messages, whenDone: SendMessage(text: "all are greeted"))
   print(batch.id)  // keep it, or the name
@@ -582,7 +574,7 @@ func snippet50() async throws {
 }
 
 // docs/batches.md, block 2
-func snippet51() async throws {
+func snippet50() async throws {
   let batch = try await queue.batch(named: "greetings")
   print(try await batch.status.fraction)
   print(try await queue.counts(where: .batch(batch.id))[.failed], "failed")
@@ -590,14 +582,14 @@ func snippet51() async throws {
 }
 
 // docs/batches.md, block 3
-func snippet52() async throws {
+func snippet51() async throws {
   let intake = try await queue.openBatch("import", whenDone: SendMessage(text: "all is in"))
   for name in ["ada", "grace"] { try await intake.enqueue(contentsOf: [SendMessage(text: "hello, \(name)")]) }
   try await intake.close()
 }
 
 // docs/batches.md, block 4
-func snippet53() async throws {
+func snippet52() async throws {
   struct Announce: JobPayload {
     var names: [String]
     static let kind = "announce"
@@ -615,7 +607,7 @@ func snippet53() async throws {
 }
 
 // docs/batches.md, block 5
-func snippet54() async throws {
+func snippet53() async throws {
   worker.register(SendMessage.self) { message, context in
     if let batch = context.batch {
       let failed = try await queue.jobs(of: SendMessage.self, where: .batch(batch.id) && .state(.failed))
@@ -625,7 +617,7 @@ func snippet54() async throws {
 }
 
 // docs/callbacks.md, block 1
-func snippet55() async throws {
+func snippet54() async throws {
   worker.register(Login.self) { job, _ in
     try await withCheckedThrowingContinuation { continuation in
       service.login(job.user) { session, error in
@@ -636,7 +628,7 @@ func snippet55() async throws {
 }
 
 // docs/callbacks.md, block 2
-func snippet56() async throws {
+func snippet55() async throws {
   final class Upload: UploaderDelegate {
     private let continuation: CheckedContinuation<RemoteID, any Error>
 
@@ -660,7 +652,7 @@ func snippet56() async throws {
 
 // docs/callbacks.md, block 3
 #if canImport(ObjectiveC)
-func snippet57() async throws {
+func snippet56() async throws {
   @MainActor final class Ring: NSObject {
     private var continuation: CheckedContinuation<Void, Never>?
 
@@ -686,7 +678,7 @@ func snippet57() async throws {
 #endif
 
 // docs/callbacks.md, block 4
-func snippet58() async throws {
+func snippet57() async throws {
   worker.register(Scan.self) { scan, _ in
     let posts = AsyncStream<Void> { continuation in
       // Safe: it is only handed back to the center.
@@ -703,7 +695,7 @@ func snippet58() async throws {
 }
 
 // docs/callbacks.md, block 5
-func snippet59() async throws {
+func snippet58() async throws {
   service.login("ada") { session, error in
     guard let session else { return print("failed:", error as Any) }
     service.avatar(of: session) { avatar, error in
@@ -717,7 +709,7 @@ func snippet59() async throws {
 }
 
 // docs/callbacks.md, block 6
-func snippet60() async throws {
+func snippet59() async throws {
   let chain = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -727,7 +719,7 @@ func snippet60() async throws {
 }
 
 // docs/callbacks.md, block 7
-func snippet61() async throws {
+func snippet60() async throws {
   struct ShowUser: JobPayload {
     typealias Output = URL
     var user: String
@@ -744,12 +736,12 @@ func snippet61() async throws {
 }
 
 // docs/constraints.md, block 1
-func snippet62() async throws {
+func snippet61() async throws {
   try await queue.enqueue(SendMessage(text: "hello"), options: JobOptions(requires: [.network, "vpn"]))
 }
 
 // docs/constraints.md, block 2
-func snippet63() async throws {
+func snippet62() async throws {
   worker.provide(.network, NetworkMonitor())
   worker.provide(.externalPower, PowerMonitor())
   worker.provide(.diskSpace, DiskSpaceMonitor(atLeast: 1_000_000_000, of: URL(filePath: "/srv/videos")))
@@ -763,26 +755,26 @@ struct VPNMonitor: ConstraintMonitor {
 }
 
 // docs/constraints.md, block 4
-func snippet64() async throws {
+func snippet63() async throws {
   try await queue.setConstraint("office-hours", satisfied: true)
   try await queue.setConstraint(.network, satisfied: false)  // this line costs money: nothing is sent, whatever monitors say
   try await queue.setConstraint(.network, satisfied: nil)  // it is the workers' to say again
 }
 
 // docs/constraints.md, block 5
-func snippet65() async throws {
+func snippet64() async throws {
   let options = JobOptions(requires: [.externalPower], whenLost: .interrupts)
   try await queue.enqueue(UploadPhoto(file: URL(filePath: "film.mov")), options: options)
 }
 
 // docs/deadlines.md, block 1
-func snippet66() async throws {
+func snippet65() async throws {
   try await queue.enqueue(photo, options: JobOptions(deadline: .end(by: .after(.seconds(3600)))))
   try await queue.enqueue(SendMessage(text: "good morning"), options: JobOptions(deadline: .start(by: .at(.now + 600))))
 }
 
 // docs/dependencies.md, block 1
-func snippet67() async throws {
+func snippet66() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -804,7 +796,7 @@ func snippet67() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet68() async throws {
+func snippet67() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -813,7 +805,7 @@ func snippet68() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet69() async throws {
+func snippet68() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -827,7 +819,7 @@ func snippet69() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet70() async throws {
+func snippet69() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -837,7 +829,7 @@ func snippet70() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet71() async throws {
+func snippet70() async throws {
   for try await counts in queue.countSnapshots(where: .plan(planID)) {  // now, and after changes
     print(counts[.succeeded], "of", counts.total)
   }
@@ -845,7 +837,7 @@ func snippet71() async throws {
 }
 
 // docs/dependencies.md, block 6
-func snippet72() async throws {
+func snippet71() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }
@@ -854,7 +846,7 @@ func snippet72() async throws {
 }
 
 // docs/explain.md, block 1
-func snippet73() async throws {
+func snippet72() async throws {
   let why = try await queue.explain(id)
   print(why)  // Job 7 is blocked. It waits for job 5, which is suspended. Resume job 5. The queue 'default' is paused. …
   for reason in why.reasons {
@@ -868,14 +860,14 @@ func snippet73() async throws {
 }
 
 // docs/gotchas.md, block 1
-func snippet74() async throws {
+func snippet73() async throws {
   worker.register(SendMessage.self) { message, context in
     try await server.send("message \(context.id): \(message.text)")
   }
 }
 
 // docs/gotchas.md, block 2
-func snippet75() async throws {
+func snippet74() async throws {
   struct ResizePhoto: JobPayload {
     var file: URL
     var width: Int?  // new: older jobs have none
@@ -886,7 +878,7 @@ func snippet75() async throws {
 }
 
 // docs/gotchas.md, block 3
-func snippet76() async throws {
+func snippet75() async throws {
   struct SharePhoto: Job {
     var name: String
     static let kind = "share-photo"
@@ -899,7 +891,7 @@ func snippet76() async throws {
 }
 
 // docs/gotchas.md, block 4
-func snippet77() async throws {
+func snippet76() async throws {
   nonisolated struct Thumbnail: Codable, Sendable {
     var file: URL
   }
@@ -913,7 +905,7 @@ func snippet77() async throws {
 }
 
 // docs/gotchas.md, block 5
-func snippet78() async throws {
+func snippet77() async throws {
   struct Publish: Job {
     @JobInput var page: Page
     static let kind = "publish"
@@ -926,7 +918,7 @@ func snippet78() async throws {
 }
 
 // docs/gotchas.md, block 6
-func snippet79() async throws {
+func snippet78() async throws {
   worker.register(SendMessage.self) { message, _ in
     do {
       try await server.send(message.text)
@@ -939,8 +931,28 @@ func snippet79() async throws {
   }
 }
 
-// docs/limits.md, block 1
+// docs/lanes.md, block 1
+func snippet79() async throws {
+  let chat = JobOptions(lane: "chat-7")
+  try await queue.enqueue(contentsOf: ["one", "two"].map { SendMessage(text: $0) }, options: chat)
+  let last = try await queue.enqueue(SendMessage(text: "three"), options: chat)
+  print(try await queue.explain(last.id))
+}
+
+// docs/lanes.md, block 2
 func snippet80() async throws {
+  try await queue.enqueue(
+    SendMessage(text: "typing…"), options: JobOptions(lane: JobLane("chat-7", failedHead: .letsNextRun)))
+}
+
+// docs/lanes.md, block 3
+func snippet81() async throws {
+  try await queue.setWidth(of: "uploads", to: 3)  // three of that lane at once, in every process
+  try await queue.setRate(of: "customer-7", to: JobRate(10, per: .seconds(60)))
+}
+
+// docs/limits.md, block 1
+func snippet82() async throws {
   let mail = JobQueue("mail", store: store)
   try await mail.setLimits(JobLimits(running: 4, rate: JobRate(100, per: .seconds(60), burst: 10)))
   print(try await mail.limits?.running ?? "any number")
@@ -948,13 +960,32 @@ func snippet80() async throws {
 }
 
 // docs/limits.md, block 2
-func snippet81() async throws {
+func snippet83() async throws {
   try await queue.setRate(of: "customer-7", to: JobRate(10, per: .seconds(60), burst: 3))
 }
 
+// docs/outbox.md, block 1
+#if HTTP
+func snippet84() async throws {
+  let outbox = Outbox(store: queue.store, secret: { name in name == "TOKEN" ? server.token : nil })
+  outbox.register(with: worker)
+
+  let url = URL(string: "https://example.org/photos")!
+  let body = try SendRequest.Body.file(photo.file, type: "image/jpeg", copiedBeside: queue.store)
+  let token = HTTPHeader("Authorization", "Bearer {secret:TOKEN}")
+  let sent = try await queue.enqueue(SendRequest(.post, url, headers: [token], body: body))
+  do {
+    let answer = try await sent.value
+    print(answer.status, answer["Location"] ?? "", answer.body.count)
+  } catch let failure as JobFailure {
+    print("not sent:", failure.message)  // `queue.retry(failure.job)` sends it again
+  }
+}
+#endif
+
 // docs/postgres.md, block 1
 #if Postgres
-func snippet82() async throws {
+func snippet85() async throws {
   let store = try await PostgresStore("postgres://jobs@db.example.com/app")
   let queue = JobQueue(store: store)
   try await queue.enqueue(SendMessage(text: "hello"))
@@ -975,7 +1006,7 @@ struct CopyPhoto: Job {
 }
 
 // docs/quick-start.md, block 2
-func snippet83() async throws {
+func snippet86() async throws {
   let queue = JobQueue("photos", store: try SQLiteStore(path: "jobs.sqlite"))
   let worker = JobWorker(queue, maxConcurrentJobs: 2)
   worker.register(CopyPhoto.self)
@@ -991,13 +1022,13 @@ func snippet83() async throws {
 }
 
 // docs/quick-start.md, block 3
-func snippet84() async throws {
+func snippet87() async throws {
   let copy = try await queue.handle(id, as: CopyPhoto.self).value
   print(copy.path)
 }
 
 // docs/quick-start.md, block 4
-func snippet85() async throws {
+func snippet88() async throws {
   do {
     print(try await queue.handle(id, as: CopyPhoto.self).value)
   } catch let failure as JobFailure {
@@ -1008,7 +1039,7 @@ func snippet85() async throws {
 }
 
 // docs/quick-start.md, block 5
-func snippet86() async throws {
+func snippet89() async throws {
   let jobs = TestJobs()  // in memory, on a clock that stands still
   jobs.worker.register(CopyPhoto.self)
   let folder = FileManager.default.temporaryDirectory
@@ -1019,7 +1050,7 @@ func snippet86() async throws {
 }
 
 // docs/schedules.md, block 1
-func snippet87() async throws {
+func snippet90() async throws {
   struct Cleanup: Job {
     static let kind = "cleanup"
     func run(in context: JobContext) async throws {
@@ -1034,21 +1065,21 @@ func snippet87() async throws {
 }
 
 // docs/schedules.md, block 2
-func snippet88() async throws {
+func snippet91() async throws {
   let rule = try Recurrence.cron("30 4 * * MON-FRI", timeZone: "Europe/Berlin")
   print(rule)  // at 04:30 from Monday to Friday, Europe/Berlin
   print(rule.next(3, after: .now))  // the next three times
 }
 
 // docs/schedules.md, block 3
-func snippet89() async throws {
+func snippet92() async throws {
   try await queue.schedule(
     "mirror", .every(.seconds(900)), SendMessage(text: "mirror"), options: JobOptions(maxAttempts: 3, unique: "mirror"))
 }
 
 // docs/schedules.md, block 4
 #if HTTP
-func snippet90() async throws {
+func snippet93() async throws {
   struct Report: Job {
     static let kind = "report"
     func run(in context: JobContext) async throws {
@@ -1065,7 +1096,7 @@ func snippet90() async throws {
 #endif
 
 // docs/schedules.md, block 5
-func snippet91() async throws {
+func snippet94() async throws {
   for schedule in try await queue.schedules() {
     print(schedule.name, schedule.recurrence, schedule.nextTimes(3, after: .now), schedule.isPaused)
   }
@@ -1076,7 +1107,7 @@ func snippet91() async throws {
 
 // docs/servers.md, block 1
 #if Service
-func snippet92() async throws {
+func snippet95() async throws {
   let mail = JobQueue("mail", store: store)
   let worker = JobWorker(mail, maxConcurrentJobs: 8)
   worker.register(SendMessage.self) { [server] message, _ in try await server.send(message.text) }
@@ -1089,7 +1120,7 @@ func snippet92() async throws {
 #endif
 
 // docs/servers.md, block 2
-func snippet93() async throws {
+func snippet96() async throws {
   func accept(_ text: String, requestID: String) async throws -> String {
     // A request that the client repeats leads to the same job.
     let job = try await queue.enqueue(SendMessage(text: text), options: JobOptions(unique: UniqueKey("mail-\(requestID)")))
@@ -1117,7 +1148,7 @@ struct Tenants: JobMiddleware {
 
 // docs/servers.md, block 4
 #if Service
-func snippet94() async throws {
+func snippet97() async throws {
   let metrics = JobMetrics()
   let mail = JobQueue("mail", store: store, middleware: [metrics])
   let services: [any Service] = [metrics.gauges(of: [mail]), JobWorker(mail).service()]
@@ -1127,7 +1158,7 @@ func snippet94() async throws {
 
 // docs/servers.md, block 5
 #if Encryption
-func snippet95() async throws {
+func snippet98() async throws {
   let (new, old) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))  // from where you keep secrets
   let encryption = try JobEncryption(keys: ["2026-11": new, "2025": old], current: "2026-11")
   let mail = JobQueue("mail", store: store, middleware: [encryption])
@@ -1136,7 +1167,7 @@ func snippet95() async throws {
 #endif
 
 // docs/steps.md, block 1
-func snippet96() async throws {
+func snippet99() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }
@@ -1148,7 +1179,7 @@ func snippet96() async throws {
 }
 
 // docs/testing.md, block 1
-func snippet97() async throws {
+func snippet100() async throws {
   let jobs = TestJobs()
   // What you test enqueues, and nothing runs yet.
   try await jobs.queue.enqueue(SendMessage(text: "hello"))
@@ -1168,7 +1199,7 @@ func snippet97() async throws {
 }
 
 // docs/testing.md, block 2
-func snippet98() async throws {
+func snippet101() async throws {
   let jobs = TestJobs()
   jobs.worker.register(UploadPhoto.self)
   let remote = try await jobs.perform(photo, attempt: 2)
@@ -1208,7 +1239,7 @@ func folderStore(_ promise: StoreConformance.Case) async throws {
 }
 
 // docs/transactions.md, block 1
-func snippet99() async throws {
+func snippet102() async throws {
   let pool = try DatabasePool(path: "app.sqlite")
   let queue = JobQueue(store: try SQLiteStore(pool: pool))
 
@@ -1219,7 +1250,7 @@ func snippet99() async throws {
 }
 
 // docs/transactions.md, block 2
-func snippet100() async throws {
+func snippet103() async throws {
   worker.register(SendMessage.self) { message, context in
     try await pool.write { db in
       try db.execute(sql: "INSERT INTO sent VALUES(?)", arguments: [message.text])
@@ -1230,7 +1261,7 @@ func snippet100() async throws {
 
 // docs/transactions.md, block 3
 #if Postgres
-func snippet101() async throws {
+func snippet104() async throws {
   let store = try await PostgresStore("postgres://jobs@db.example.com/app")
   let queue = JobQueue(store: store)
   try await store.transaction { transaction in
@@ -1248,29 +1279,50 @@ func snippet101() async throws {
 
 // docs/transactions.md, block 4
 #if Postgres
-func snippet102() async throws {
+func snippet105() async throws {
   let queue = JobQueue(store: try await PostgresStore("postgres://jobs@db.example.com/app"))
   let statement = try queue.enqueueStatement(for: SendMessage(text: "thanks"))
   print(statement.sql, statement.values)  // SELECT "durable_jobs".enqueue($1::text,…), all values as text
 }
 #endif
 
+// docs/unique.md, block 1
+func snippet106() async throws {
+  let sync = JobOptions(unique: "sync-7")
+  let first = try await queue.enqueue(SendMessage(text: "sync"), options: sync)
+  let again = try await queue.enqueue(SendMessage(text: "sync"), options: sync)
+  print(first.isNew, again.isNew, again.id == first.id)  // true false true
+}
+
+// docs/unique.md, block 2
+func snippet107() async throws {
+  let save = JobOptions(unique: UniqueKey("draft-3", policy: .replace))  // the newest draft is kept; earlier ones are cancelled
+  let turn = JobOptions(unique: UniqueKey("door-7", policy: .append))  // after all that have the key, if they succeed
+  for options in [save, turn] { try await queue.enqueue(SendMessage(text: "…"), options: options) }
+}
+
+// docs/unique.md, block 3
+func snippet108() async throws {
+  let once = JobOptions(unique: UniqueKey("welcome-7", scope: .within(.seconds(86_400))))  // once a day
+  try await queue.enqueue(SendMessage(text: "welcome"), options: once)
+}
+
 // docs/watching.md, block 1
-func snippet103() async throws {
+func snippet109() async throws {
   for try await jobs in queue.snapshots(where: .state(.failed), detail: .failures, order: .newestFirst, limit: 20) {
     for job in jobs { print(job.id, job.failures.last?.message ?? "") }
   }
 }
 
 // docs/watching.md, block 2
-func snippet104() async throws {
+func snippet110() async throws {
   let uploads = await JobList(queue, of: UploadPhoto.self, where: !.state(.succeeded))
   for upload in await uploads.rows { print(upload.payload.file, upload.job.progress?.fraction ?? 0) }
   print(await uploads.counts[.failed], "failed", await uploads.isLoading, await uploads.error as Any)
 }
 
 // docs/watching.md, block 3
-func snippet105() async throws {
+func snippet111() async throws {
   for await event in queue.events {
     if case .changed(let job) = event { print(job.id, job.kind, job.state) }
     if case .removed(let job) = event { print(job.id, "was deleted") }

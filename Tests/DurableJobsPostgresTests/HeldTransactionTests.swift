@@ -175,90 +175,6 @@
       #expect(try claim(1).batch.jobs.map(\.token.job) == [old.token.job])
     }
 
-    private func lanes(_ count: Int) -> [NewJob] {
-      (0..<count).map { .plain(terms: JobTerms(lane: JobLane("lane \($0)"))) }
-    }
-
-    /// Runs `body` while a transaction of this store stands open that stores the jobs.
-    private func storing<R>(_ jobs: [NewJob], _ body: () async throws -> R) async throws -> R {
-      let (stored, mayCommit) = (Gate(), DispatchSemaphore(value: 0))
-      let call = Task { [store] in
-        try await store.engine.write { transaction in
-          _ = try transaction.insert(JobInsertion(jobs))
-          try transaction.sync()
-          stored.open()
-          mayCommit.wait()
-        }
-      }
-      await stored.pass()
-      let result: Result<R, any Error>
-      do { result = .success(try await body()) } catch { result = .failure(error) }
-      mayCommit.signal()
-      try await call.value
-      return try result.get()
-    }
-
-    private func waiting() throws -> Int {
-      try server.psql(
-        "SELECT 1 FROM pg_stat_activity WHERE datname=current_database() AND wait_event_type='Lock'", database: database
-      ).count
-    }
-
-    @Test("Who stores jobs with names waits for nobody who stores some with others")
-    func otherNames() async throws {
-      _ = try await insert(1)
-      let jobs = lanes(33)
-      try await storing([jobs[32]]) {
-        let ids = try await store.insert(JobInsertion(Array(jobs.prefix(32)))).ids
-        #expect(ids.count == 32)
-      }
-    }
-
-    @Test("However many names a call has, it takes few of the server's locks")
-    func fewLocks() async throws {
-      _ = try await insert(1)
-      try await storing(lanes(1000)) {
-        let sql =
-          "SELECT count(*) FROM pg_locks JOIN pg_database d ON d.oid=database WHERE locktype='advisory' AND datname="
-        let locks = try server.psql(sql + "'\(database)'", database: database)[0][0]
-        #expect((1...256).contains(Int(locks) ?? 0), "\(locks)")
-      }
-    }
-
-    @Test("A name that a large call has among thousands is not another's meanwhile", arguments: [true, false])
-    func sameName(isLargeFirst: Bool) async throws {
-      _ = try await insert(1)
-      let (large, small) = (lanes(1500), lanes(1))
-      let second = try await storing(isLargeFirst ? large : small) {
-        let second = Task { [store] in try await store.insert(JobInsertion(isLargeFirst ? small : large)).ids.count }
-        try await until { try waiting() == 1 }
-        return second
-      }
-      #expect(try await second.value == (isLargeFirst ? 1 : 1500))
-      // One of both has the lane.
-      #expect(try await store.counts(where: .all) == JobCounts([.ready: 1501, .blocked: 1]))
-      try WholeStore.expect(of: server, schema: schema, database: database)
-    }
-
-    @Test("Who comes from few names to many waits for nobody who has a few others")
-    func fewThenMany() async throws {
-      func names(_ letter: String, _ numbers: Range<Int>) -> [String] { numbers.map { "\(letter)\($0)" } }
-      let (one, other) = (Session(engine: store.engine, number: 7), Session(engine: store.engine, number: 8))
-      let end = SystemClock().uptime + .seconds(600)
-      try one.write(until: end, waitingForLocks: .milliseconds(100)) { first in
-        first.begin()
-        first.lock(names("a", 0..<30), .lane)
-        try first.sync()
-        try other.write(until: end, waitingForLocks: .milliseconds(100)) { second in
-          second.begin()
-          second.lock(names("b", 0..<30), .lane)
-          try second.sync()
-          first.lock(names("a", 30..<230), .lane)
-          try first.sync()
-        }
-      }
-    }
-
     @Test("A change by a filter spares a job that does not match any more once who had it locked has committed")
     func changed() async throws {
       let ids = try await insert(3)
@@ -281,7 +197,7 @@
       }
       await retried.pass()
       let removal = Task { try await change(.remove, .state(.cancelled), limit: 2) }
-      try await until { try waiting() == 1 }
+      try await until { try server.waiting(in: database) == 1 }
       mayCommit.signal()
       #expect(try await retry.value.changed == [ids[0]])
       let report = try await removal.value
@@ -394,7 +310,7 @@
       clock.stepWallClock(by: .seconds(-1800))
       let counts = try await holding("SELECT 1 FROM \"\(schema)\".job WHERE id=\(late[0].rawValue) FOR UPDATE") {
         let counts = (0..<2).map { _ in Task { try await store.counts(where: .all).total } }
-        try await until { try waiting() == 2 }
+        try await until { try server.waiting(in: database) == 2 }
         // As long as a call may take has gone by after this.
         await #expect(throws: JobError.self) {
           try await other.change(.suspend(reason: nil), where: .id(late[0]), after: nil, limit: 1)

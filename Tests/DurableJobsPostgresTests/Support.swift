@@ -10,6 +10,15 @@
     }
   }
 
+  extension TestServer {
+    /// How many sessions of a database wait for a lock.
+    func waiting(in database: String) throws -> Int {
+      try psql(
+        "SELECT 1 FROM pg_stat_activity WHERE datname=current_database() AND wait_event_type='Lock'", database: database
+      ).count
+    }
+  }
+
   extension ClaimRequest {
     static func of(_ capacity: Int, worker: String = "w", kinds: Set<String> = ["work"]) -> ClaimRequest {
       ClaimRequest(worker: WorkerID(worker), kinds: kinds, free: ["default": capacity])

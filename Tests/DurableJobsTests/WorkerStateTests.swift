@@ -259,80 +259,6 @@ import Testing
     #expect(state.heard(.committed([JobTransition(id: JobID(rawValue: 3), queue: "a", kind: "k", state: .ready)])))
   }
 
-  @Test func `C54 a stop ends claiming, gives grace, interrupts, and is over when the last handler has returned`() {
-    let state = Decider.holding(job: 1)
-    state.stop(graceEnd: .seconds(15))
-    #expect(state.next(.seconds(6)) == .wait(until: .seconds(12)))
-    #expect(state.next(.seconds(12)) == .renew)
-    #expect(state.next(.seconds(15)) == .interrupt)
-    let attempt = state.atWork.values.first!
-    let back = ClaimSettlement(token: attempt.claim.token, result: .interrupted)
-    state.ended(attempt, back)
-    #expect(state.next(.seconds(15)) == .turn([back], claim: nil))
-    state.turnEnded(claimed: nil, .seconds(15))
-    #expect(state.next(.seconds(15)) == .done)
-  }
-
-  /// A worker with one result that the store, which is away, has just refused.
-  private func refused(goal: WorkerState.Goal, at now: Duration) -> (Decider, [ClaimSettlement]) {
-    let state = Decider.make(goal: goal, limits: ["a": 1], isFresh: false)
-    let attempt = RunningAttempt.make(job: 1, queue: "a")
-    state.claimed([attempt])
-    state.ended(attempt, .success(of: attempt))
-    let results = [ClaimSettlement.success(of: attempt)]
-    #expect(state.next(now) == .turn(results, claim: ["a": 1]))
-    #expect(state.turnFailed(results, wantedClaim: true, isPassing: true, now) == .again)
-    return (state, results)
-  }
-
-  @Test func `a stop waits for a store that is away until its grace is over, tries once more, and gives up`() {
-    let (state, results) = refused(goal: .none, at: .seconds(1))
-    state.stop(graceEnd: .seconds(3))
-    #expect(state.next(.milliseconds(1100)) == .turn(results, claim: nil))
-    #expect(state.turnFailed(results, wantedClaim: false, isPassing: true, .milliseconds(2900)) == .again)
-    state.stop(graceEnd: .milliseconds(2950))
-    #expect(state.next(.milliseconds(2950)) == .turn(results, claim: nil))
-    #expect(state.turnFailed(results, wantedClaim: false, isPassing: true, .milliseconds(2950)) == .giveUp)
-  }
-
-  @Test func `A stop on a full store needs no more time than its grace, whatever back-off began during that`() {
-    let (state, results) = refused(goal: .none, at: .seconds(1))
-    state.stop(graceEnd: .seconds(3))
-    for time in [1100, 1300, 1700, 2500].map({ Duration.milliseconds($0) }) {
-      #expect(state.next(time) == .turn(results, claim: nil))
-      #expect(state.turnFailed(results, wantedClaim: false, isPassing: true, time) == .again)
-    }
-    #expect(state.next(.milliseconds(2500)) == .renew, "what it holds, after the claim that was not answered")
-    state.renewed([:])
-    #expect(state.next(.milliseconds(2500)) == .wait(until: .seconds(3)))
-    #expect(state.next(.seconds(3)) == .turn(results, claim: nil))
-    #expect(state.turnFailed(results, wantedClaim: false, isPassing: true, .seconds(3)) == .giveUp)
-  }
-
-  @Test func `a goal waits for a store that is away as long as a lease, and without one for ever`() {
-    let (drain, results) = refused(goal: .idle, at: .seconds(1))
-    let end = Duration.seconds(1) + Defaults.lease
-    #expect(drain.turnFailed(results, wantedClaim: true, isPassing: true, end - .milliseconds(1)) == .again)
-    #expect(drain.turnFailed(results, wantedClaim: true, isPassing: true, end) == .giveUp)
-    let (service, other) = refused(goal: .none, at: .seconds(1))
-    #expect(service.turnFailed(other, wantedClaim: true, isPassing: true, .seconds(100_000)) == .again)
-  }
-
-  @Test func `a store that came back is waited for anew`() {
-    let (state, results) = refused(goal: .idle, at: .seconds(1))
-    state.turnEnded(claimed: nil, .seconds(20))
-    let end = Duration.seconds(1) + Defaults.lease
-    #expect(state.turnFailed(results, wantedClaim: true, isPassing: true, end) == .again)
-  }
-
-  @Test func `a second stop shortens the grace and never lengthens it`() {
-    let state = Decider.holding(job: 1)
-    state.stop(graceEnd: .seconds(15))
-    state.stop(graceEnd: .seconds(3))
-    state.stop(graceEnd: .seconds(60))
-    #expect(state.next(.seconds(3)) == .interrupt)
-  }
-
   @Test func `C29 a handler that goes on after its claim was lost keeps its slot`() {
     let state = Decider.holding(job: 1)
     let attempt = state.atWork.values.first!
@@ -370,33 +296,6 @@ import Testing
     #expect(state.next(.seconds(1)) == .turn([results[1]], claim: nil))
     state.turnEnded(claimed: nil, .seconds(1))
     #expect(state.next(.seconds(1)) == .turn([], claim: ["a": 2]))
-  }
-
-  @Test func `before its store closes it stores what is in hand, gives back the rest, and waits for its handlers`() {
-    let state = Decider.make(limits: ["a": 2], isFresh: false)
-    let attempts = (1...2).map { RunningAttempt.make(job: $0, queue: "a") }
-    state.claimed(attempts)
-    state.ended(attempts[0], .success(of: attempts[0]))
-    state.storeCloses(.seconds(1))
-    #expect(state.next(.seconds(1)) == .turn([.success(of: attempts[0])], claim: nil))
-    state.turnEnded(claimed: nil, .seconds(1))
-    #expect(state.next(.seconds(1)) == .giveBack([]))
-    #expect(state.next(.seconds(1)) == .wait(until: nil))
-    state.ended(attempts[1], .success(of: attempts[1]))
-    #expect(state.next(.seconds(1)) == .done, "what comes later counts for nothing")
-  }
-
-  @Test func `before its store closes it tries once to store what is in hand, and says what it could not`() {
-    let state = Decider.make(limits: ["a": 2], isFresh: false)
-    let attempts = (1...2).map { RunningAttempt.make(job: $0, queue: "a") }
-    state.claimed(attempts)
-    state.ended(attempts[0], .success(of: attempts[0]))
-    state.storeCloses(.seconds(1))
-    let results = [ClaimSettlement.success(of: attempts[0])]
-    #expect(state.next(.seconds(1)) == .turn(results, claim: nil))
-    #expect(state.turnFailed(results, wantedClaim: false, isPassing: true, .seconds(1)) == .again)
-    #expect(state.next(.seconds(1)) == .giveBack(results))
-    #expect(state.next(.seconds(9)) == .wait(until: nil))
   }
 
   @Test func `handlers that wait for jobs are stuck when they hold every slot that those could have`() {
@@ -438,83 +337,5 @@ import Testing
     #expect(state.next(.zero) == .turn([.success(of: attempt)], claim: nil))
     state.turnEnded(claimed: nil, .zero)
     #expect(state.next(.zero) == .done)
-  }
-}
-
-/// A `WorkerState` in a class, since `#expect` can't call what mutates a value.
-private final class Decider {
-  private var state: WorkerState
-
-  init(_ state: WorkerState) { self.state = state }
-
-  /// `isFresh`: as it starts; otherwise its first recovery and its first claim are behind it and found nothing.
-  static func make(goal: WorkerState.Goal = .none, limits: [String: Int], isFresh: Bool = true) -> Decider {
-    let decider = Decider(WorkerState(goal: goal, limits: limits, knowsKinds: true, now: .zero))
-    if !isFresh {
-      _ = decider.next(.zero)
-      _ = decider.next(.zero)
-      decider.turnEnded(claimed: ClaimBatch(), .zero)
-    }
-    return decider
-  }
-
-  /// Its one slot taken by a job that it claimed at second 2.
-  static func holding(job: Int64) -> Decider {
-    let decider = make(limits: ["a": 1], isFresh: false)
-    let attempt = RunningAttempt.make(job: job, queue: "a")
-    decider.turnEnded(claimed: ClaimBatch(jobs: [attempt.claim]), .seconds(2))
-    decider.began(attempt)
-    return decider
-  }
-
-  func claimed(_ attempts: [RunningAttempt], hasMore: Bool = false) {
-    turnEnded(claimed: ClaimBatch(jobs: attempts.map(\.claim), hasMore: hasMore), .zero)
-    for attempt in attempts { began(attempt) }
-  }
-
-  var atWork: [ClaimToken: RunningAttempt] { state.atWork }
-  func next(_ now: Duration) -> WorkerState.Step { state.next(now) }
-  func turnEnded(claimed: ClaimBatch?, _ now: Duration) { state.turnEnded(claimed: claimed, now) }
-  func turnFailed(
-    _ results: [ClaimSettlement], wantedClaim: Bool, isPassing: Bool, _ now: Duration
-  ) -> WorkerState.Refusal {
-    state.turnFailed(results, wantedClaim: wantedClaim, isPassing: isPassing, now)
-  }
-  func joinTurn() -> ClaimRequest.Join? { state.joinTurn() }
-  func leaveTurn() -> [ClaimSettlement] { state.leaveTurn() }
-  func renewalFailed(hadProgress: Bool, _ now: Duration) { state.renewalFailed(hadProgress: hadProgress, now) }
-  func renewed(_ standings: [ClaimToken: ClaimStanding]) { state.renewed(standings) }
-  func recovered(_ report: RecoveryReport, _ now: Duration) { state.recovered(report, now) }
-  func askedIfIdle(_ isIdle: Bool) { state.askedIfIdle(isIdle) }
-  func began(_ attempt: RunningAttempt) { state.began(attempt) }
-  func ended(_ attempt: RunningAttempt, _ result: ClaimSettlement?) { state.ended(attempt, result) }
-  func progressReported(_ now: Duration) { state.progressReported(now) }
-  func heard(_ signal: StoreSignal) -> Bool { state.heard(signal) }
-  func told(_ constraint: JobConstraint, _ isSatisfied: Bool) { state.told(constraint, isSatisfied, .zero) }
-  func hold(_ isHeld: Bool) { state.set(held: isHeld) }
-  func learnedKinds() { state.learnedKinds() }
-  func isStuck(_ token: ClaimToken, behind queue: String) -> Bool { state.isStuck(token, behind: queue) }
-  func stoppedWaiting(_ token: ClaimToken) { state.stoppedWaiting(token) }
-  func storeCloses(_ now: Duration) { state.storeCloses(now) }
-  func stop(graceEnd: Duration) { state.stop(graceEnd: graceEnd) }
-}
-
-extension RunningAttempt {
-  fileprivate static func make(job: Int64, queue: String) -> RunningAttempt {
-    RunningAttempt(.make(job: job, queue: queue), at: .zero) { _ in }
-  }
-}
-
-extension ClaimedJob {
-  fileprivate static func make(job: Int64, queue: String) -> ClaimedJob {
-    ClaimedJob(
-      token: ClaimToken(job: JobID(rawValue: job), claim: 1), queue: queue, kind: "k", payload: .init(), attempt: 1,
-      maxAttempts: 10)
-  }
-}
-
-extension ClaimSettlement {
-  fileprivate static func success(of attempt: RunningAttempt) -> ClaimSettlement {
-    ClaimSettlement(token: attempt.claim.token, result: .succeeded(output: nil))
   }
 }

@@ -60,7 +60,7 @@ format-check: ## Fail where the sources are not formatted
 
 docs: setup ## Compile the snippets of README and docs, and build the reference
 	scripts/extract-snippets
-	swift build --build-tests --enable-all-traits $(SWIFT_FLAGS)
+	SWIFT_DETERMINISTIC_HASHING=1 swift build --build-tests --enable-all-traits $(SWIFT_FLAGS)
 	scripts/build-reference --enable-all-traits $(SWIFT_FLAGS)
 
 SHARE = $(DESTDIR)$(PREFIX)/share

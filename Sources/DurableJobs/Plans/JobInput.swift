@@ -15,7 +15,7 @@ import Foundation
 /// stored as the plain value, so a property can be turned into an input while jobs with it are in the store.
 ///
 /// Until then an input from another job has no value: ``JobPayload/options-swift.property`` must not read it, and in a
-/// payload from ``JobQueue/jobs(of:where:order:after:limit:)``, `$session.value` is nil.
+/// payload from ``JobQueue/jobs(of:where:detail:order:after:limit:)``, `$session.value` is nil.
 @propertyWrapper
 public struct JobInput<Value: Codable & Sendable>: Codable, Sendable {
   fileprivate enum Content: Sendable {

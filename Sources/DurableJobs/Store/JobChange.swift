@@ -1,7 +1,7 @@
 import Foundation
 
-/// A change to a job from outside its handler. ``JobCourse/apply(_:now:random:keyOwner:)`` holds the rules; what is not
-/// described here is what the function of ``JobQueue`` with its name does.
+/// A change to a job from outside its handler. ``JobCourse/apply(_:now:random:keyOwner:causeState:)`` holds the rules;
+/// what is not described here is what the function of ``JobQueue`` with its name does.
 public enum JobChange: Hashable, Sendable {
   case retry
   case cancel(reason: String?)
@@ -61,7 +61,7 @@ public struct ChangeReport: Hashable, Sendable {
 
   public struct Refusal: Hashable, Sendable {
     public var job: JobID
-    /// The message of ``JobCourse/apply(_:now:random:keyOwner:)``, such as "is running; cancel it first".
+    /// The message of ``JobCourse/apply(_:now:random:keyOwner:causeState:)``, such as "is running; cancel it first".
     public var message: String
 
     public init(job: JobID, message: String) { (self.job, self.message) = (job, message) }

@@ -5,7 +5,7 @@ extension SQLiteStore {
   /// keys, keys, tags, deadlines, counts), compares it with what is stored, and runs SQLite's own checks. There are no
   /// findings for a sound store, even while others work on it.
   ///
-  /// With `mending`, all but ``StoreFinding/Subject/file`` is corrected in one transaction, and jobs of which a part is
+  /// With `mending`, all but `StoreFinding.Subject.file` is corrected in one transaction, and jobs of which a part is
   /// lost are suspended; writers wait, and jobs that waited in error may run. Returns what was found before, and of each
   /// whether a second look did not find it. Reads all rows: a million jobs take seconds.
   public func check(mending: Bool = false) async throws -> [StoreFinding] {

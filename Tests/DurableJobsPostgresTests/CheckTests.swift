@@ -147,3 +147,21 @@
     }
   }
 #endif
+    @Test(
+      "A job that runs for no worker is found, and given back by mending, or by the next sweep",
+      arguments: [true, false])
+    func stray(mends: Bool) async throws {
+      let ids = try await store.claim(.of(1)).jobs.map(\.token.job)
+      #expect(ids.count == 1)
+      try sql("DELETE FROM worker")
+      #expect(try await store.check().map(\.subject) == [.remains])
+      if mends {
+        #expect(try await store.check(mending: true).allSatisfy(\.isMended))
+      } else {
+        _ = try await store.recover(RecoveryRequest())
+      }
+      #expect(try await store.check() == [])
+      #expect(try await store.jobs(JobQuery(.ids(ids))).map(\.state) == [.ready])
+      #expect(try await store.claim(.of(1)).jobs.map(\.token.job) == ids)
+    }
+

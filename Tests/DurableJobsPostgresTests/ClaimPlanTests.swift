@@ -62,8 +62,8 @@
       Transaction.overdueReadySQL,
       Transaction.childEdgesSQL, Transaction.lanesSQL, Transaction.waitingSQL, Transaction.lockWaitingSQL,
       Transaction.waitingRowsSQL, Transaction.ownersSQL, Transaction.newestOwnersSQL, Transaction.lockNamedSQL,
-      Transaction.namedSQL, Transaction.waitersSQL, Transaction.lockHeldSQL, Transaction.heldSQL,
-      Transaction.lockOverdueSQL, Transaction.overdueSQL, Transaction.takeOneSQL, ClaimWork.inputsSQL,
+      Transaction.namedSQL, Transaction.waitersSQL, Transaction.lockHeldSQL, Transaction.heldCountsSQL,
+      Transaction.lockOverdueSQL, Transaction.overdueSQL, Transaction.takeOneSQL, Reader.straysSQL, ClaimWork.inputsSQL,
       ClaimWork.stepsSQL, Reader.needsSQL, Reader.headsSQL,
     ]
 

@@ -358,6 +358,66 @@
       #expect(try await store.claim(.of(2)).jobs.map(\.token.job) == due)
     }
 
+    private func completing(_ id: JobID) -> String { "SELECT \"\(schema)\".complete(\(id.rawValue))" }
+
+    @Test(
+      "A job of a dead worker that a program keeps locked delays none of the others, and comes back once it is free")
+    func lockedOfDead() async throws {
+      let ids = try await insert(7)
+      for worker in ["A", "B"] { _ = try await store.claim(.of(3, worker: worker)) }
+      clock.advance(by: Defaults.lease)
+      _ = try await store.recover(RecoveryRequest())
+      clock.advance(by: Defaults.doubtInterval)
+      var recovered = 0
+      try await holding(completing(ids[0])) {
+        for _ in 0..<9 {
+          let report = try await store.recover(RecoveryRequest(limit: 1))
+          recovered += report.recovered
+          if !report.hasMore { break }
+        }
+        #expect(recovered == 5)
+        #expect(try await store.counts(where: .all) == JobCounts([.ready: 6, .running: 1]))
+      }
+      #expect(try await store.recover(RecoveryRequest()).recovered == 1)
+      #expect(try await store.counts(where: .all) == JobCounts([.ready: 7]))
+      #expect(try server.psql("SELECT id FROM worker", schema: schema, database: database) == [])
+    }
+
+    @Test("A worker that leaves gives back its jobs but one that a program keeps locked, which comes back later")
+    func lockedOfLeaving() async throws {
+      let ids = try await insert(3)
+      _ = try await store.claim(.of(3))
+      let retiring = RecoveryRequest(worker: WorkerID("w"), isRetiring: true)
+      try await holding(completing(ids[0])) {
+        _ = try await store.recover(retiring)
+        #expect(try await store.counts(where: .all) == JobCounts([.ready: 2, .running: 1]))
+      }
+      _ = try await store.recover(retiring)
+      #expect(try await store.counts(where: .all) == JobCounts([.ready: 3]))
+    }
+
+    @Test(
+      "A job past its retention that is locked, or has a child that is, stays until the next sweep, and nothing else does"
+    )
+    func lockedExpired() async throws {
+      let ids = try await insert(3)
+      let child = NewJob.plain("child", after: [JobEdge(.job(ids[1]), .ended)])
+      let held = try await store.insert(JobInsertion([child])).ids
+      for job in try await store.claim(.of(3)).jobs { _ = try await store.settle([job.settled()], thenClaim: nil) }
+      for id in held { _ = try await store.change(.cancel(reason: nil), where: .id(id), after: nil, limit: 1) }
+      clock.advance(by: .seconds(90_000))
+      let both = (held + ids.prefix(1)).map { "\($0.rawValue)" }.joined(separator: ",")
+      try await holding("SELECT 1 FROM \"\(schema)\".job WHERE id IN(\(both)) FOR UPDATE") {
+        let report = try await store.recover(RecoveryRequest())
+        #expect(report.pruned == 1)
+        #expect(try await store.jobs(JobQuery()).map(\.id) == [ids[0], ids[1], held[0]])
+      }
+      // From the first job again.
+      store.engine.pruning.withLock { $0 = PruningCursor() }
+      #expect(try await store.recover(RecoveryRequest()).pruned == 3)
+      #expect(try await store.check() == [])
+    }
+
     @Test("One whose deadline has passed, and that somebody keeps locked, stops neither claims nor recovery")
     func overdue() async throws {
       let late = try await insert(1, terms: JobTerms(deadline: .end(by: .after(.seconds(1)))))

@@ -67,6 +67,8 @@ package struct Needs {
   /// What runs under claims of these rows of workers, at most ``heldLimit`` jobs.
   package var heldBy: [Int64] = []
   package var heldLimit = Int.max
+  /// Jobs, children and what is held are passed over if others keep them locked.
+  package var passesOverLocked = false
   package var batch: BatchID?
   /// This many jobs whose deadline has passed, the longest ago first.
   package var overdue = 0
@@ -91,8 +93,12 @@ package struct LedgerReply {
   /// Their rows are in ``jobs``.
   package var named: [String: JobID] = [:]
   package var waiters: [String: [JobID]] = [:]
-  /// By ``Needs/heldBy``, as requested; their rows are in ``jobs``.
+  /// By ``Needs/heldBy``; their rows are in ``jobs``.
   package var held: [JobID] = []
+  /// Those of ``Needs/heldBy`` under which more runs.
+  package var unread: Set<Int64> = []
+  /// Those of ``Needs/childrenOf`` that have a child which was passed over.
+  package var passedOver: Set<JobID> = []
   /// By ``Needs/overdue``, with rows in ``jobs``; or jobs that ``LedgerRequest/take`` passed over, past their deadline.
   package var overdue: [JobID] = []
   package var workers: [WorkerRow] = []

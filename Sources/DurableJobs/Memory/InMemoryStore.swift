@@ -50,9 +50,7 @@ public final class InMemoryStore: JobStore {
 
   public func claim(_ request: ClaimRequest) async throws -> ClaimBatch { try commit { try $0.claim(request) } }
 
-  public func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] {
-    try commit { try $0.renew(request) }
-  }
+  public func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] { try commit { try $0.renew(request) } }
 
   public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
     for job in settlements.flatMap(\.followUps) { try job.check() }

@@ -63,10 +63,10 @@ extension JobTable: JobLedger {
     }
     for worker in needs.heldBy {
       let held = records.filter { $0.course.state == .running && $0.claim.worker == worker }
-      for record in held.prefix(needs.heldLimit - reply.held.count) {
-        reply.held.append(record.id)
-        reply.jobs.append(row(record))
-      }
+      let read = held.prefix(needs.heldLimit - reply.held.count)
+      if read.count < held.count { reply.unread.insert(worker) }
+      reply.held += read.map(\.id)
+      reply.jobs += read.map { row($0) }
     }
     if let batch = needs.batch.flatMap({ kept.batches[$0] }) { reply.batches.append(row(batch)) }
     for record in records.filter({ isOverdue($0) }).sorted(by: { deadline($0) < deadline($1) }).prefix(needs.overdue) {

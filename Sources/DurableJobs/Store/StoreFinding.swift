@@ -4,7 +4,7 @@ public struct StoreFinding: Hashable, Sendable, CustomStringConvertible {
   public enum Subject: String, Hashable, Sendable, CaseIterable {
     /// What SQLite finds wrong with the pages and indices of its file; only `SQLiteStore.repair(from:to:)` helps there.
     case file
-    /// Rows of a job that is not there.
+    /// Rows of a job that is not there, or, on PostgreSQL, a job that runs for a worker that is not there.
     case remains
     /// An unfinished job of which it is lost what it does, or what it waits for. To mend is to suspend it, with the reason.
     case damaged

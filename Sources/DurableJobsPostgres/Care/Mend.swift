@@ -26,6 +26,24 @@
       WHERE id IN(\(StoreCheck.wrongBatches)) RETURNING id
       """
 
+    private static let straysSQL = """
+      SELECT id FROM §job j WHERE id=ANY($1) AND state+0=5
+        AND NOT EXISTS(SELECT 1 FROM §worker WHERE id=j.claim>>\(ClaimNumber.bits))
+      """
+
+    /// Gives back those of these jobs that run for no worker. That is looked up by a statement after the one that locks them.
+    func giveBack(strays ids: [JobID]) throws {
+      begin()
+      var strays: [JobID] = []
+      connection.send(Self.lockFreeJobsSQL, [.ids(ids.sorted())]) { rows in
+        strays = (0..<rows.count).map { rows.id($0, 0) }
+      }
+      try sync()
+      connection.send(Self.straysSQL, [.ids(strays)]) { rows in strays = (0..<rows.count).map { rows.id($0, 0) } }
+      try sync()
+      _ = try change(.reset, strays, limit: strays.count)
+    }
+
     /// Repairs what ``StoreCheck`` found, trusting the jobs' own rows. Nobody else writes meanwhile.
     func mend(_ check: StoreCheck) throws {
       func run(_ sql: String, _ values: [Value] = []) { connection.send(sql, values, isFixed: false) }
@@ -53,6 +71,7 @@
       // The store's own statements use its own plans again.
       connection.send(Connection.settingsSQL, [.bool(true)])
       for name in try check.texts(StoreCheck.freeSeats) { try setLane(name) }
+      try giveBack(strays: try check.texts(StoreCheck.strays).compactMap { Int64($0).map(JobID.init(rawValue:)) })
       routes.forget()
       news.tell(.all)
     }

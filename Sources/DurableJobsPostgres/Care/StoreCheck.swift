@@ -140,6 +140,10 @@
       SELECT b.id FROM §batch b WHERE b.live<>\(liveMembers) OR b.jobs<>(SELECT count(*) \(members))
         OR NOT b.done AND NOT b.open AND b.live<=0
       """
+    static let strays = """
+      SELECT j.id::text FROM §job j WHERE j.state=5
+        AND NOT EXISTS(SELECT 1 FROM §worker WHERE id=j.claim>>\(ClaimNumber.bits))
+      """
     private static let states = [
       "blocked": 2, "scheduled": 3, "suspended": 6, "succeeded": 7, "failed": 8, "cancelled": 9, "skipped": 10,
     ].sorted { $0.value < $1.value }
@@ -158,7 +162,10 @@
       connection.send(Connection.callersSettingsSQL)
       let remains = Self.beside.map { "SELECT x.\($1) FROM §\($0) x WHERE \(Self.isNoJob($1))" }
       let all: [(StoreFinding.Subject, [String])] =
-        [(.remains, remains), (.damaged, [Self.damaged]), (.waits, [Self.wrongWaits]), (.lanes, [Self.freeSeats])]
+        [
+          (.remains, remains + [Self.strays]), (.damaged, [Self.damaged]), (.waits, [Self.wrongWaits]),
+          (.lanes, [Self.freeSeats]),
+        ]
         + [(.batches, [Self.wrongBatches]), (.counts, [Self.wrongCounts])]
         + Self.derived.map { ($0.subject, $0.wrong) }
       var found: [StoreFinding.Subject: [String]] = [:]

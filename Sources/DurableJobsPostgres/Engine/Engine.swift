@@ -18,6 +18,8 @@
     let pruning = Lock(PruningCursor())
     /// How many jobs a look for those past their retention examines: fewer, where that has taken too long.
     let pruningRows = Lock(PruningPass.mostRows)
+    /// How many sweeps pass before the next look for jobs that run for no worker.
+    let sweepsBeforeStrays = Lock(0)
     /// Damaged rows that were found, to be included in the next report.
     let unreadable = Lock<[JobID]>([])
     /// What ``lookForNews()`` found last.

@@ -4,6 +4,7 @@
 
   extension Engine {
     func recover(_ request: RecoveryRequest, limit: Int) async throws -> RecoveryReport {
+      if !request.isRetiring { try await giveBackStrays(limit: limit) }
       let now = time.now
       let (census, processes) = try await read { try $0.census(now: now) }
       let ended = context.process?.ended(of: processes) ?? []
@@ -29,6 +30,18 @@
         return unreadable
       }
       return report
+    }
+
+    /// The first sweep looks for jobs that run for no worker, and one of twenty after it: none come to be.
+    private func giveBackStrays(limit: Int) async throws {
+      let isDue = sweepsBeforeStrays.withLock { rest in
+        rest -= 1
+        return rest < 0
+      }
+      guard isDue else { return }
+      let found = try await read { try $0.strays(limit: limit) }
+      if !found.isEmpty { try await writeForWorker { try $0.giveBack(strays: found) } }
+      sweepsBeforeStrays.withLock { $0 = found.isEmpty ? 19 : 0 }
     }
 
     /// Finds the processes that work on this machine, so that their end is noticed, even if it has already come.

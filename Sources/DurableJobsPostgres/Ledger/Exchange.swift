@@ -8,6 +8,8 @@
     /// Rows of jobs, and whether the worker that claimed each still stands. Their kinds may have to be looked up.
     var stored: [(row: StoredRow, isStanding: Bool)] = []
     var locked: Set<JobID> = []
+    /// What was locked by ``Needs/heldBy``, and is not read yet.
+    var held: [JobID] = []
     /// Jobs that have succeeded and had needed others.
     var dependents: [JobID] = []
   }
@@ -50,6 +52,7 @@
       if !answer.dependents.isEmpty { connection.send(Self.dropWaitsSQL, [.ids(answer.dependents)]) }
       try placeMoves()
       try claim?.finish(self, answer)
+      try loadHeld(request.load, answer)
       try loadAgain(request.load, answer)
       if let worker = request.load.worker { answer.reply.workers = context.workers.counted(ownRows[worker] ?? []) }
       if !request.load.limitsOf.isEmpty { answer.reply.limits = try limits(of: request.load.limitsOf) }

@@ -21,9 +21,13 @@
       "SELECT id FROM §job WHERE id=ANY(\(ids)) ORDER BY id FOR UPDATE"
     }
 
+    private static let passingOver = " SKIP LOCKED"
+
     static let lockJobsSQL = lock("$1")
+    static let lockFreeJobsSQL = lockJobsSQL + passingOver
     static let jobsSQL = "SELECT \(row) FROM §job j WHERE j.id=ANY($1) ORDER BY j.id"
     static let lockChildrenSQL = lock("ARRAY(SELECT child FROM §edge WHERE parent=ANY($1))")
+    static let lockFreeChildrenSQL = lockChildrenSQL + passingOver
     static let childEdgesSQL =
       "SELECT parent,child,need,slot FROM §edge WHERE parent=ANY($1) ORDER BY parent,child,need,slot"
     static let childrenSQL =
@@ -77,10 +81,13 @@
       WHERE h.claim>>\(ClaimNumber.bits)=ANY($1) ORDER BY h.id LIMIT $2
       """
     static let lockHeldSQL = lock("ARRAY(\(held))")
-    static let heldSQL = "SELECT \(row) FROM §job j WHERE j.id=ANY(ARRAY(\(held))) ORDER BY j.id"
+    static let lockFreeHeldSQL = lockHeldSQL + passingOver
+    static let heldCountsSQL = """
+      SELECT h.claim>>\(ClaimNumber.bits),count(*) FROM \(whatRuns) WHERE h.claim>>\(ClaimNumber.bits)=ANY($1) GROUP BY 1
+      """
     private static let overdue = "SELECT job FROM §deadline WHERE at<=$1 ORDER BY at,job LIMIT $2"
     /// A job that another keeps locked has its turn later.
-    static let lockOverdueSQL = lock("ARRAY(\(overdue))") + " SKIP LOCKED"
+    static let lockOverdueSQL = lock("ARRAY(\(overdue))") + passingOver
     static let overdueSQL = """
       SELECT \(row) FROM(SELECT job,at FROM §deadline WHERE at<=$1 ORDER BY at,job LIMIT $2) d JOIN §job j ON j.id=d.job
       ORDER BY d.at,d.job
@@ -90,16 +97,25 @@
 
     func load(_ needs: Needs, _ answer: PipelineAnswer) {
       if !needs.jobs.isEmpty {
-        lock(needs.jobs)
-        read(Self.jobsSQL, [.ids(needs.jobs.sorted())], answer)
+        let jobs = Value.ids(needs.jobs.sorted())
+        connection.send(isPassing ? Self.lockFreeJobsSQL : Self.lockJobsSQL, [jobs]) { answer.lock($0) }
+        read(Self.jobsSQL, [jobs], answer, where: isTaken)
       }
       if !needs.childrenOf.isEmpty {
         let parents = Value.ids(needs.childrenOf.sorted())
-        connection.send(Self.lockChildrenSQL, [parents])
-        connection.send(Self.childEdgesSQL, [parents]) { rows in
-          answer.reply.children += (0..<rows.count).compactMap { Self.edge(rows, $0) }
+      let isPassing = needs.passesOverLocked
+      func isTaken(_ id: JobID) -> Bool { !isPassing || answer.locked.contains(id) }
+        connection.send(isPassing ? Self.lockFreeChildrenSQL : Self.lockChildrenSQL, [parents]) { answer.lock($0) }
+        var others: Set<JobID> = []
+        read(Self.childrenSQL, [parents], answer) { id in
+          if !isTaken(id) { others.insert(id) }
+          return isTaken(id)
         }
-        read(Self.childrenSQL, [parents], answer)
+        connection.send(Self.childEdgesSQL, [parents]) { rows in
+          let edges = (0..<rows.count).compactMap { Self.edge(rows, $0) }
+          answer.reply.children += edges
+          answer.reply.passedOver.formUnion(edges.lazy.filter { others.contains($0.child) }.map(\.parent))
+        }
       }
       if !needs.parentsOf.isEmpty {
         // Ending a parent requires locking the child, which is locked.
@@ -127,11 +143,8 @@
       }
       if !needs.heldBy.isEmpty {
         let values: [Value] = [.ints(needs.heldBy), .int(Int64(needs.heldLimit))]
-        connection.send(Self.lockHeldSQL, values) { answer.lock($0) }
-        read(Self.heldSQL, values, answer) {
-          answer.locked.contains($0)
-        } each: {
-          answer.reply.held.append($0)
+        connection.send(isPassing ? Self.lockFreeHeldSQL : Self.lockHeldSQL, values) { rows in
+          answer.held = (0..<rows.count).map { rows.id($0, 0) }
         }
       }
       if let batch = needs.batch {
@@ -157,6 +170,26 @@
         let stale = needs.named.filter { answer.reply.named[$0].map { !answer.locked.contains($0) } ?? false }
         let keys = needs.keys.filter { !(answer.reply.owners[$0] ?? []).allSatisfy(answer.locked.contains) }
         guard !stale.isEmpty || !keys.isEmpty else { return }
+    /// Reads what runs under those claims by the ids that were locked: asked for anew, others would be among the first. What
+    /// the workers have beside that was locked by others, or is beyond the limit.
+    func loadHeld(_ needs: Needs, _ answer: PipelineAnswer) throws {
+      guard !needs.heldBy.isEmpty else { return }
+      let first = answer.stored.count
+      read(Self.jobsSQL, [.ids(answer.held)], answer)
+      connection.send(Self.heldCountsSQL, [.ints(needs.heldBy)]) { rows in
+        let workers = Set(needs.heldBy)
+        let held = answer.stored[first...].map(\.row).filter {
+          $0.state == JobState.running.code && workers.contains(ClaimNumber(rawValue: $0.claim).worker)
+        }
+        answer.reply.held = held.map(\.id)
+        let counts = Dictionary(held.map { (ClaimNumber(rawValue: $0.claim).worker, 1) }, uniquingKeysWith: +)
+        for row in 0..<rows.count where rows.count(row, 1) > counts[rows.int(row, 0)] ?? 0 {
+          answer.reply.unread.insert(rows.int(row, 0))
+        }
+      }
+      try sync()
+    }
+
         if !stale.isEmpty {
           answer.stored.removeAll { row in stale.contains { answer.reply.named[$0] == row.row.id } }
           for name in stale { answer.reply.named[name] = nil }

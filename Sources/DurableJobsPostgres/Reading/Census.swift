@@ -15,6 +15,11 @@
       FROM §worker ORDER BY id
       """
     static let runningSQL = "SELECT DISTINCT h.claim>>\(ClaimNumber.bits) FROM \(Transaction.whatRuns)"
+    /// What runs under claims of no worker: a version that lost jobs of dead workers left them so.
+    static let straysSQL = """
+      SELECT h.id FROM \(Transaction.whatRuns) WHERE NOT EXISTS(SELECT 1 FROM §worker WHERE id=h.claim>>\(ClaimNumber.bits))
+      LIMIT $1
+      """
     static let hasDueSQL =
       "SELECT EXISTS(SELECT 1 FROM §route r WHERE EXISTS(SELECT 1 FROM §job WHERE route=r.id AND state=3 AND rank<=$1))"
     static let changesSQL = "SELECT changes FROM §meta WHERE id=1"
@@ -39,6 +44,13 @@
         try connection.sync()
       }
       return (census, processes)
+    }
+
+    func strays(limit: Int) throws -> [JobID] {
+      var strays: [JobID] = []
+      connection.send(Self.straysSQL, [.int(Int64(limit))]) { rows in strays = (0..<rows.count).map { rows.id($0, 0) } }
+      try connection.sync()
+      return strays
     }
 
     func outlook() throws -> Outlook {

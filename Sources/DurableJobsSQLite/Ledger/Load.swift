@@ -25,11 +25,12 @@ extension WriteTransaction {
     }
     for key in needs.keys { reply.owners[key] = try owners(of: key, all: needs.allOwnersOf.contains(key)) }
     for worker in needs.heldBy {
-      for id in try heldBy(worker, limit: needs.heldLimit - reply.held.count) {
-        guard let row = try load(id) else { continue }
-        reply.held.append(id)
-        reply.jobs.append(row)
-      }
+      let rest = needs.heldLimit - reply.held.count
+      let held = try heldBy(worker, limit: rest)
+      if held.count == rest { reply.unread.insert(worker) }
+      let rows = try held.compactMap { try load($0) }
+      reply.held += rows.map(\.id)
+      reply.jobs += rows
     }
     if let batch = try needs.batch.flatMap({ try load($0) }) { reply.batches.append(batch) }
     if needs.overdue > 0 {
@@ -107,9 +108,7 @@ extension WriteTransaction {
     loaded.formUnion(new)
     let rows = try connection[.childRows].with(parent)
     defer { rows.reset() }
-    while try rows.step() {
-      if new.remove(rows.id(15)) != nil, let row = try row(rows) { reply.jobs.append(row) }
-    }
+    while try rows.step() { if new.remove(rows.id(15)) != nil, let row = try row(rows) { reply.jobs.append(row) } }
   }
 
   private func forgetClaim(of id: JobID) {

@@ -63,9 +63,7 @@ package struct MeetingFolder: Sendable {
 
   func files() -> [String] { Self.files(in: path) }
 
-  static func files(in path: String) -> [String] {
-    (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-  }
+  static func files(in path: String) -> [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
 
   /// A folder that is the same for all processes of a user, whatever their environments are.
   private static var temporaryFolder: String {

@@ -19,9 +19,7 @@ func readJobs(_ query: JobQuery, now: Int64, on connection: OpaquePointer) throw
       continue
     }
     var job = JobSnapshot(row, of: route.route, createdAt: statement.intOrNull(16), startedAt: statement.int(17))
-    if !statement.isNull(18) {
-      job.progress = JobProgress(fraction: statement.double(18), message: statement.text(19))
-    }
+    if !statement.isNull(18) { job.progress = JobProgress(fraction: statement.double(18), message: statement.text(19)) }
     (job.payload, job.output) = (statement.data(20), statement.data(21))
     if let failures { job.failures = try failures.with(job.id).map(AttemptFailure.init) }
     if let edges { job.edges = try readEdges(edges, of: job.id) }

@@ -115,6 +115,25 @@ extension StoreConformance {
       let job = try await trial.job(claimed.token.job)
       try same(job.progress, JobProgress(fraction: 0.5, message: "half"), "the progress")
     },
+    Case("However the jobs of lost workers lie among each other, recovery in bites gives back all") { subject in
+      for limit in 1...4 {
+        let trial = try await Trial(subject)
+        let ids = try await trial.add(8)
+        for worker in ["a", "b", "a", "c", "b", "b", "a", "c"] { _ = try await trial.take(1, by: worker) }
+        trial.clock.advance(by: Defaults.lease)
+        try await trial.recover()
+        trial.clock.advance(by: Defaults.doubtInterval)
+        var recovered = 0
+        for _ in 0..<10 {
+          let report = try await trial.recover(limit: limit)
+          recovered += report.recovered
+          if !report.hasMore { break }
+        }
+        try same(recovered, 8, "jobs recovered, at most \(limit) at once")
+        try same(try await trial.store.counts(where: .all), JobCounts([.ready: 8]), "the counts")
+        try same(try await trial.take(8, by: "d").map(\.token.job), ids, "what can be claimed")
+      }
+    },
     Case("Recovery goes in bites, and a recovered worker holds nothing from the first bite on") { subject in
       var policy = StorePolicy()
       policy.doubtInterval = .seconds(3)

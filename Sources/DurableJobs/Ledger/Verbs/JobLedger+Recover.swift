@@ -24,15 +24,16 @@ extension JobLedger {
     let known = try book.exchange(
       LedgerRequest(
         forget: plan.batches, dispossess: plan.losses, promote: plan.hasDue ? limit : nil,
-        load: Needs(jobs: plan.expired, overdue: plan.hasOverdue ? limit + 1 : 0, worker: plan.retiring)))
+        load: Needs(
+          jobs: plan.expired, passesOverLocked: true, overdue: plan.hasOverdue ? limit + 1 : 0, worker: plan.retiring)))
     let (retiring, lost) = (known.workers.compactMap(\.id), known.dispossessed)
     report.hasMore = known.hasMoreDue || known.overdue.count > limit
     let needs = Needs(
       childrenOf: plan.expired.filter { book[$0]?.hasChildren ?? false }, heldBy: retiring + lost,
-      heldLimit: retiring.isEmpty ? limit + 1 : .max)
-    let held = try book.load(needs)?.held ?? []
+      heldLimit: retiring.isEmpty ? limit + 1 : .max, passesOverLocked: true)
+    let answer = try book.load(needs) ?? LedgerReply()
 
-    for id in plan.expired where book.isExpired(id, policy) {
+    for id in plan.expired where !answer.passedOver.contains(id) && book.isExpired(id, policy) {
       if report.pruned == limit {
         report.hasMore = true
         break
@@ -41,8 +42,8 @@ extension JobLedger {
       report.pruned += 1
     }
     for id in known.overdue.prefix(limit) where book.passDeadline(of: id) { report.overdue += 1 }
-    var left: Set<Int64> = []
-    for id in held {
+    var left = answer.unread
+    for id in answer.held {
       guard let row = book[id], row.course.state == .running else { continue }
       if retiring.contains(row.claim.worker) {
         book.giveBack(id, policy)
@@ -54,10 +55,9 @@ extension JobLedger {
         left.insert(row.claim.worker)
       }
     }
-    // Past the limit nothing was requested, so workers whose jobs were not read may have more.
-    if !left.isEmpty { report.hasMore = true }
-    let cut = lost.firstIndex { left.contains($0) } ?? lost.endIndex
-    book.changes.goneWorkers = retiring + lost[..<cut]
+    // Where nothing could be recovered, others keep the rest locked: it has its turn with the next sweep.
+    if !left.isEmpty, report.recovered > 0 { report.hasMore = true }
+    book.changes.goneWorkers = (retiring + lost).filter { !left.contains($0) }
     try book.conclude()
     return report
   }

@@ -18,7 +18,7 @@ extension JobLedger {
     var book = Book(self)
     let needs = Needs(jobs: looked.map { tokens[$0].job } + unlisted, heldBy: usedUp)
     guard let answer = try book.load(needs) else { return standings }
-    let held = Set(answer.held.compactMap { book[$0]?.claim.worker })
+    let held = Set(answer.held.compactMap { book[$0]?.claim.worker }).union(answer.unread)
     book.changes.goneWorkers = usedUp.filter { !held.contains($0) }
 
     for (index, renewal) in request.renewals.enumerated() {

@@ -110,6 +110,37 @@
       #expect(try await store.counts(where: .all).total == 1)
     }
 
+    @Test("A transaction that throws once its time is over leaves no connection with answers that nobody has read")
+    func lateThrow() async throws {
+      let id = try await queue.enqueue(Order(number: 1)).id
+      let session = Session(engine: store.engine, number: 7)
+      func limit() -> Duration { SystemClock().uptime + .seconds(60) }
+      func expectRightAnswers() throws {
+        #expect(session.connection == nil)
+        for _ in 0..<3 {
+          let found = try session.read(until: limit()) { try $0.jobs(JobQuery(), now: 0).map(\.id) }
+          let changed = try session.write(until: limit()) { try $0.change(.setPriority(.high), [id], limit: 1).changed }
+          #expect(found == [id] && changed == [id])
+        }
+      }
+      #expect(throws: Rollback.self) {
+        try session.write(until: limit()) { transaction in
+          transaction.begin()
+          try transaction.sync()
+          transaction.connection.deadline = .zero
+          throw Rollback()
+        }
+      }
+      try expectRightAnswers()
+      #expect(throws: Rollback.self) {
+        try session.read(until: limit()) { reader in
+          reader.connection.deadline = .zero
+          throw Rollback()
+        }
+      }
+      try expectRightAnswers()
+    }
+
     @Test("What belongs to the transaction leaves its connection to the next one")
     func sameSession() async throws {
       let store = try await server.store(schema) { $0.connections = 1 }

@@ -168,7 +168,7 @@
       routes.forget()
       drop(after: error)
       if connection === transaction.connection { transaction.rollback() }
-      if transaction.endsSession { connection = nil }
+      if transaction.endsSession || connection?.isUsable == false { connection = nil }
     }
 
     private func drop(after error: any Error) {

@@ -31,7 +31,7 @@
     private var refusal: (any Error)?
     /// How many of ``sent`` are answered before the others.
     private var early = 0
-    /// libpq did not take a statement: what is answered can't be told apart any more.
+    /// libpq did not take a statement, or answers are unread: what is answered can't be told apart any more.
     private var isBroken = false
     /// COMMIT was sent, and not answered. Who cancels that ends its wait for a standby, which may not have it then.
     private var isCommitting = false
@@ -239,8 +239,16 @@
 
     private var lost: PostgresFailure { PostgresFailure(.lost, String(cString: PQerrorMessage(connection))) }
 
-    /// The next result; nil between those of two statements.
+    /// The next result; nil between those of two statements. If it throws, results stay unread, and would be taken for those
+    /// of what is sent next.
     private func next() throws -> OpaquePointer? {
+      do { return try awaited() } catch {
+        isBroken = true
+        throw error
+      }
+    }
+
+    private func awaited() throws -> OpaquePointer? {
       while true {
         let hasMore = PQflush(connection)
         guard hasMore >= 0 else { throw lost }

@@ -27,8 +27,8 @@ extension JobContext {
   /// stored or neither. Follow-ups requested so far are stored too. After the commit the handler should return; its
   /// output is ignored.
   ///
-  /// Throws `JobError.Code.wrongState` if the claim was lost or the job has ended in another way: let that roll back
-  /// the transaction, so that only another attempt's effects remain. Throws `JobError.Code.wrongStore` for a database
+  /// Throws `JobError.Code.wrongState` if the claim was lost or the job has ended, if only by an earlier call: let that
+  /// roll back the transaction, so that the effects are there once. Throws `JobError.Code.wrongStore` for a database
   /// that is not the store's, and `JobError.Code.invalidArgument` if the kind has an output: see `complete(with:in:)`.
   public func complete(in db: Database) throws { try end(success(with: Never?.none), in: db) }
 
@@ -38,12 +38,7 @@ extension JobContext {
   }
 
   private func end(_ success: (store: any JobStore, end: ClaimSettlement), in db: Database) throws {
-    try success.store.join(db) { transaction in
-      let settled = try transaction.settle([success.end])
-      guard settled[0].isAccepted, settled[0].state == .succeeded else {
-        throw JobError(.wrongState, "job \(id) is not this attempt's any more: its claim was lost, or it has ended")
-      }
-    }
+    try success.store.join(db) { try $0.complete(success.end) }
   }
 }
 

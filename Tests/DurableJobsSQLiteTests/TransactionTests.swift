@@ -224,6 +224,27 @@ import Testing
         try sell(1, db)
         try db.inSavepoint {
           try sell(2, db)
+  @Test
+  func `A job ends in one transaction: a second one, as after a commit of which nothing was heard, writes nothing`()
+    async throws
+  {
+    let worker = JobWorker(queue)
+    worker.register(Order.self, retry: .never) { order, context in
+      for number in 1...2 {
+        try await pool.write { db in
+          try sell(number, db)
+          try context.complete(with: "sold", in: db)
+        }
+      }
+      return "unreachable"
+    }
+    let job = try await queue.enqueue(Order(number: 1))
+    try await worker.runUntilIdle()
+    #expect(try await job.value == "sold")
+    #expect(try await sales() == [1])
+    #expect(try await queue.job(job.id).failures == [])
+  }
+
           try context.complete(with: "taken back", in: db)
           return .rollback
         }

@@ -64,8 +64,8 @@
     /// both are stored, or neither. Jobs that are to follow it so far are stored with it. Once that is committed, the
     /// handler's return value is ignored, and it should return.
     ///
-    /// Throws `JobError.Code.wrongState` if the claim was lost or the job has ended otherwise: let that roll the
-    /// transaction back, so that only another attempt's work remains. Throws `JobError.Code.wrongStore` for another
+    /// Throws `JobError.Code.wrongState` if the claim was lost or the job has ended, if only by an earlier transaction of
+    /// which nothing was heard: let that roll this one back, so that the work is there once. Throws `JobError.Code.wrongStore` for another
     /// store's transaction, `JobError.Code.invalidArgument` if its kind has an output: `complete(with:in:)`.
     public func complete(in transaction: PostgresTransaction) throws {
       try end(success(with: Never?.none), in: transaction)
@@ -80,12 +80,7 @@
       _ success: (store: any JobStore, end: ClaimSettlement), in transaction: PostgresTransaction
     ) throws {
       for job in success.end.followUps { try job.check() }
-      try transaction.join(success.store) { transaction in
-        let settled = try transaction.settle([success.end])
-        guard settled[0].isAccepted, settled[0].state == .succeeded else {
-          throw JobError(.wrongState, "job \(id) is not this attempt's any more: its claim was lost, or it has ended")
-        }
-      }
+      try transaction.join(success.store) { try $0.complete(success.end) }
     }
   }
 #endif

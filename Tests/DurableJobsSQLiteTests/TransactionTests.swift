@@ -2,6 +2,7 @@ import DurableJobs
 import DurableJobsTesting
 import Foundation
 import GRDB
+import GRDBSQLite
 import Testing
 
 @testable import DurableJobsSQLite
@@ -61,6 +62,32 @@ import Testing
       return .rollback
     }
     #expect(asked.withLock { $0 } > 0)
+  }
+
+  @Test func `A time to wait and a handler of progress that an app has set on its connection stay`() async throws {
+    final class Calls: Sendable { let count = Lock(0) }
+    let calls = Calls()
+    var configuration = GRDB.Configuration()
+    configuration.prepareDatabase { db in
+      try db.execute(sql: "PRAGMA busy_timeout=4321")
+      sqlite3_progress_handler(
+        db.sqliteConnection, 100,
+        { calls in
+          Unmanaged<Calls>.fromOpaque(calls!).takeUnretainedValue().count.withLock { $0 += 1 }
+          return 0
+        }, Unmanaged.passUnretained(calls).toOpaque())
+    }
+    let pool = try DatabasePool(path: folder.path("other.sqlite"), configuration: configuration)
+    try await Self.store(on: pool, clock).insert(.plain())
+    let before = calls.count.withLock(\.self)
+    let rest = try await pool.writeWithoutTransaction { db in
+      let many = "WITH RECURSIVE c(n) AS(SELECT 1 UNION ALL SELECT n+1 FROM c WHERE n<1000) SELECT count(*) FROM c"
+      #expect(try Int.fetchOne(db, sql: many) == 1000)
+      return try Int.fetchOne(db, sql: "PRAGMA busy_timeout")
+    }
+    #expect(rest == 4321)
+    #expect(calls.count.withLock(\.self) > before)
+    withExtendedLifetime(calls) {}
   }
 
   // MARK: Enqueue
@@ -197,6 +224,27 @@ import Testing
     #expect(try await queue.job(job.id).failures == [])
   }
 
+  @Test
+  func `A job ends in one transaction: a second one, as after a commit of which nothing was heard, writes nothing`()
+    async throws
+  {
+    let worker = JobWorker(queue)
+    worker.register(Order.self, retry: .never) { order, context in
+      for number in 1...2 {
+        try await pool.write { db in
+          try sell(number, db)
+          try context.complete(with: "sold", in: db)
+        }
+      }
+      return "unreachable"
+    }
+    let job = try await queue.enqueue(Order(number: 1))
+    try await worker.runUntilIdle()
+    #expect(try await job.value == "sold")
+    #expect(try await sales() == [1])
+    #expect(try await queue.job(job.id).failures == [])
+  }
+
   @Test func `A rollback takes back the end of a job, too`() async throws {
     let worker = JobWorker(queue)
     worker.register(Order.self, retry: .never) { order, context in
@@ -224,27 +272,6 @@ import Testing
         try sell(1, db)
         try db.inSavepoint {
           try sell(2, db)
-  @Test
-  func `A job ends in one transaction: a second one, as after a commit of which nothing was heard, writes nothing`()
-    async throws
-  {
-    let worker = JobWorker(queue)
-    worker.register(Order.self, retry: .never) { order, context in
-      for number in 1...2 {
-        try await pool.write { db in
-          try sell(number, db)
-          try context.complete(with: "sold", in: db)
-        }
-      }
-      return "unreachable"
-    }
-    let job = try await queue.enqueue(Order(number: 1))
-    try await worker.runUntilIdle()
-    #expect(try await job.value == "sold")
-    #expect(try await sales() == [1])
-    #expect(try await queue.job(job.id).failures == [])
-  }
-
           try context.complete(with: "taken back", in: db)
           return .rollback
         }

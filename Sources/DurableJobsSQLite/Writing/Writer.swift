@@ -159,9 +159,9 @@ final class Writer: @unchecked Sendable {
     if hasLock { lock.giveBack() }
     for news in news { tell(news) }
     for (request, error) in ends { request.finish(error.map { JobError(($0 as? NotBegun)?.cause ?? $0, path: path) }) }
-    if log.isTooLarge, let usual = pool.configuration.busyMode.patience {
+    if log.isTooLarge {
       pool.writeWithoutTransaction { db in
-        guard let handle = try? db.handle(of: path) else { return }
+        guard let handle = try? db.handle(of: path), let usual = try? usualPatience() else { return }
         log.shorten(on: handle)
         usual.tell(handle)
       }
@@ -177,8 +177,17 @@ final class Writer: @unchecked Sendable {
     return hasLock
   }
 
+  /// What the connection has again once we have waited on it in our own way; nil for an app's code, which could not be put
+  /// back: it decides for us, too.
+  private func usualPatience() throws -> Patience? {
+    guard isLent else { return Patience(configuration.busyTimeout) }
+    if case .callback = pool.configuration.busyMode { return nil }
+    // The app may have set another time than its pool was told.
+    return Patience(.milliseconds(try connection[.busyTimeout].first { $0.int(0) } ?? 0))
+  }
+
   /// A transaction may concern very many jobs: others see by the lock that it goes on, each few hundred thousand steps of
-  /// SQLite's, and what stopped gives no such sign.
+  /// SQLite's, and what stopped gives no such sign. An app's connection may have a handler of its own, of which it has one.
   private func showWork(on handle: OpaquePointer) {
     sqlite3_progress_handler(
       handle, 200_000,
@@ -208,11 +217,11 @@ final class Writer: @unchecked Sendable {
   private func commit(_ parts: [[WriteRequest]], _ patience: inout Patience) throws -> [Result<News, any Error>] {
     try pool.writeWithoutTransaction { db in
       let handle = try db.handle(of: path)
-      let usual = pool.configuration.busyMode.patience
+      let usual = try usualPatience()
       if usual != nil { patience.tell(handle) }
-      showWork(on: handle)
+      if !isLent { showWork(on: handle) }
       defer {
-        sqlite3_progress_handler(handle, 0, nil, nil)
+        if !isLent { sqlite3_progress_handler(handle, 0, nil, nil) }
         usual?.tell(handle)
       }
       do {
@@ -320,17 +329,5 @@ extension Database {
   fileprivate func handle(of path: String) throws -> OpaquePointer {
     guard let handle = sqliteConnection else { throw JobError(.closed, "the store \(path) was closed") }
     return handle
-  }
-}
-
-extension Database.BusyMode {
-  /// What a pool's connection has again once we have waited on it in our own way; nil for an app's code, which could not be
-  /// put back: it decides for us, too.
-  fileprivate var patience: Patience? {
-    switch self {
-    case .immediateError: Patience(.zero)
-    case .timeout(let seconds): Patience(.seconds(seconds))
-    case .callback: nil
-    }
   }
 }

@@ -37,6 +37,7 @@ struct WriterStatement: Hashable, Sendable, ExpressibleByStringInterpolation {
   static let rollback: WriterStatement = "ROLLBACK"
   static let beginPart: WriterStatement = "SAVEPOINT durable"
   static let endPart: WriterStatement = "RELEASE durable"
+  static let busyTimeout: WriterStatement = "PRAGMA busy_timeout"
   static let rollbackPart: WriterStatement = "ROLLBACK TO durable"
 
   static let insertJob: WriterStatement = """

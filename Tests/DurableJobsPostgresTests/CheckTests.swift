@@ -90,6 +90,19 @@
       #expect(try await store.check() == [])
     }
 
+    @Test("A batch whose stored completion no store accepts is done without it")
+    func completion() async throws {
+      let insertion = JobInsertion([.plain("alone")], batch: .new(name: "other", whenDone: .plain("done")))
+      _ = try await store.insert(insertion)
+      let follower = NewJob.plain("done", after: [JobEdge(.job(JobID(rawValue: 777)))])
+      let text = String(decoding: try JSONEncoder().encode(follower), as: UTF8.self)
+      try sql("UPDATE batch SET completion='\(text)' WHERE name='other'")
+      let job = try #require(try await store.claim(.of(1, kinds: ["alone"])).jobs.first)
+      #expect(try await store.settle([job.settled()], thenClaim: nil).replies.first?.isAccepted == true)
+      #expect(try await store.batches(.name("other")).map(\.unfinished) == [0])
+      #expect(try await store.jobs(JobQuery(.kind("done"))).isEmpty)
+    }
+
     @Test("A job that waited again while it ran, and ended, waits for nothing any more")
     func waitedAgain() async throws {
       let parent = NewJob(queue: "default", kind: "again", payload: Data("{}".utf8))
@@ -136,17 +149,6 @@
       #expect(try await store.check() == [])
     }
 
-    @Test("A lane in which nobody has a seat goes on once it is mended")
-    func lane() async throws {
-      try sql(
-        "DELETE FROM lane WHERE seat=1; UPDATE job SET state=9,links=links&(-4099) WHERE id IN(SELECT min(id) FROM spec WHERE lane='lane')"
-      )
-      _ = try await store.check(mending: true)
-      #expect(try await store.check() == [])
-      #expect(try await store.claim(.of(5, kinds: ["in lane"])).jobs.count == 1)
-    }
-  }
-#endif
     @Test(
       "A job that runs for no worker is found, and given back by mending, or by the next sweep",
       arguments: [true, false])
@@ -165,3 +167,14 @@
       #expect(try await store.claim(.of(1)).jobs.map(\.token.job) == ids)
     }
 
+    @Test("A lane in which nobody has a seat goes on once it is mended")
+    func lane() async throws {
+      try sql(
+        "DELETE FROM lane WHERE seat=1; UPDATE job SET state=9,links=links&(-4099) WHERE id IN(SELECT min(id) FROM spec WHERE lane='lane')"
+      )
+      _ = try await store.check(mending: true)
+      #expect(try await store.check() == [])
+      #expect(try await store.claim(.of(5, kinds: ["in lane"])).jobs.count == 1)
+    }
+  }
+#endif

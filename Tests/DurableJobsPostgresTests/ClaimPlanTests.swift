@@ -91,12 +91,33 @@
       await store.close()
     }
 
-    private func plan(of sql: String, on server: TestServer, _ schema: String) throws -> String {
+    @Test("A filter of many ids has them hashed, and what runs in a batch is found among what runs")
+    func pages() async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      _ = try await server.store(schema)
+      let ids = JobFilter.ids([1, 2].map(JobID.init(rawValue:)))
+      let pages = [
+        JobPage(filter: ids, routes: []), JobPage(filter: .tag("t") || ids, routes: []),
+        JobPage(filter: ids, among: [JobID(rawValue: 1)], routes: []),
+      ]
+      for (page, types) in zip(pages, ["bigint[],bigint[]", "text,bigint[]", "bigint[],bigint[]"]) {
+        let plan = try plan(of: page.text("j.id"), types, on: server, schema)
+        #expect(plan.contains("hashed SubPlan"), "\(plan)")
+      }
+      let running = JobPage(filter: .batch(BatchID(rawValue: 1)) && .state(.running), routes: [])
+      let plan = try plan(of: running.text("j.id"), on: server, schema)
+      #expect(plan.contains("state = 5") && !plan.contains("batch_job"), "\(plan)")
+    }
+
+    private func plan(
+      of sql: String, _ types: String? = nil, on server: TestServer, _ schema: String
+    ) throws -> String {
       let numbers = Set(sql.matches(of: /\$(\d+)/).compactMap { Int($0.1) })
       let count = numbers.max() ?? 0
       let nulls = [String](repeating: "NULL", count: count).joined(separator: ",")
       let text = sql.replacing("§", with: "\"\(schema)\".")
-      let types = Self.types[sql].map { "(\($0))" } ?? ""
+      let types = (types ?? Self.types[sql]).map { "(\($0))" } ?? ""
       let settings = Connection.settingsSQL.replacing("$1", with: "false")
       return try server.psql(
         "\(settings); PREPARE p\(types) AS \(text); EXPLAIN EXECUTE p\(count > 0 ? "(\(nulls))" : "")", schema: schema

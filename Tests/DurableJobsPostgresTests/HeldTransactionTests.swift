@@ -432,5 +432,21 @@
       #expect(report.overdue == 1)
       #expect(try await store.counts(where: .id(late[0]))[.failed] == 1)
     }
+
+    @Test("What a unique key is noted for goes with the next who asks for it, once its time is over")
+    func idleKeys() async throws {
+      let unique = UniqueKey("key", scope: .within(.seconds(60)))
+      func add() async throws -> [JobID] { try await insert(1, terms: JobTerms(unique: unique)) }
+      var ids: [JobID] = []
+      for _ in 0..<5 {
+        ids += try await add()
+        for job in try await store.claim(.of(1)).jobs { _ = try await store.settle([job.settled()], thenClaim: nil) }
+        #expect(try await add() == ids.suffix(1))
+        clock.advance(by: .seconds(61))
+      }
+      #expect(Set(ids).count == 5)
+      let rows = try server.psql("SELECT job FROM uniq", schema: schema, database: database)
+      #expect(rows == [["\(ids[4].rawValue)"]])
+    }
   }
 #endif

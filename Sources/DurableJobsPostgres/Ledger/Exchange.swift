@@ -163,8 +163,9 @@
     }
 
     static func batch(_ rows: Rows, _ row: Int) -> BatchRow {
-      // An unreadable completion does not stop any job of the batch.
+      // A completion that is unreadable, or not allowed, does not stop any job of the batch.
       let whenDone = rows.text(row, 3).flatMap { try? JSONDecoder().decode(NewJob.self, from: Data($0.utf8)) }
+        .flatMap { job in (try? BatchMembership.new(name: "any", whenDone: job).check()).map { job } }
       return BatchRow(
         id: BatchID(rawValue: rows.int(row, 0)), live: rows.int(row, 1), isDone: rows.bool(row, 2),
         isOpen: rows.bool(row, 4),

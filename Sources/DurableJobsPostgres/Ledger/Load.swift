@@ -61,6 +61,12 @@
         UNION(SELECT u.job FROM §uniq u JOIN §job j ON j.id=u.job
           WHERE u.key=k.key AND j.state+0<7 ORDER BY u.job DESC LIMIT 1)) o ORDER BY o.job
       """
+    /// Rows of ended jobs that hold nothing any more. The names of the keys are locked.
+    static let dropIdleKeysSQL = """
+      DELETE FROM §uniq WHERE ctid=ANY(ARRAY(
+        SELECT u.ctid FROM §uniq u JOIN §job j ON j.id=u.job
+        WHERE u.key=ANY($1) AND j.state+0>=7 AND(u.until IS NULL OR u.until<=$2) LIMIT 1000 FOR UPDATE OF u SKIP LOCKED))
+      """
     private static let lockOwnersSQL = lock("ARRAY(SELECT job FROM(\(ownersSQL)) o)")
     private static let lockNewestOwnersSQL = lock("ARRAY(SELECT job FROM(\(newestOwnersSQL)) o)")
     private static let named = """
@@ -96,6 +102,8 @@
     func lock(_ jobs: [JobID]) { connection.send(Self.lockJobsSQL, [.ids(jobs.sorted())]) }
 
     func load(_ needs: Needs, _ answer: PipelineAnswer) {
+      let isPassing = needs.passesOverLocked
+      func isTaken(_ id: JobID) -> Bool { !isPassing || answer.locked.contains(id) }
       if !needs.jobs.isEmpty {
         let jobs = Value.ids(needs.jobs.sorted())
         connection.send(isPassing ? Self.lockFreeJobsSQL : Self.lockJobsSQL, [jobs]) { answer.lock($0) }
@@ -103,8 +111,6 @@
       }
       if !needs.childrenOf.isEmpty {
         let parents = Value.ids(needs.childrenOf.sorted())
-      let isPassing = needs.passesOverLocked
-      func isTaken(_ id: JobID) -> Bool { !isPassing || answer.locked.contains(id) }
         connection.send(isPassing ? Self.lockFreeChildrenSQL : Self.lockChildrenSQL, [parents]) { answer.lock($0) }
         var others: Set<JobID> = []
         read(Self.childrenSQL, [parents], answer) { id in
@@ -164,12 +170,6 @@
       }
     }
 
-    /// Asks again for the jobs that have a name or a unique key by now and were not locked: who had it had ended meanwhile.
-    func loadAgain(_ needs: Needs, _ answer: PipelineAnswer) throws {
-      for _ in 0..<10 {
-        let stale = needs.named.filter { answer.reply.named[$0].map { !answer.locked.contains($0) } ?? false }
-        let keys = needs.keys.filter { !(answer.reply.owners[$0] ?? []).allSatisfy(answer.locked.contains) }
-        guard !stale.isEmpty || !keys.isEmpty else { return }
     /// Reads what runs under those claims by the ids that were locked: asked for anew, others would be among the first. What
     /// the workers have beside that was locked by others, or is beyond the limit.
     func loadHeld(_ needs: Needs, _ answer: PipelineAnswer) throws {
@@ -190,6 +190,12 @@
       try sync()
     }
 
+    /// Asks again for the jobs that have a name or a unique key by now and were not locked: who had it had ended meanwhile.
+    func loadAgain(_ needs: Needs, _ answer: PipelineAnswer) throws {
+      for _ in 0..<10 {
+        let stale = needs.named.filter { answer.reply.named[$0].map { !answer.locked.contains($0) } ?? false }
+        let keys = needs.keys.filter { !(answer.reply.owners[$0] ?? []).allSatisfy(answer.locked.contains) }
+        guard !stale.isEmpty || !keys.isEmpty else { return }
         if !stale.isEmpty {
           answer.stored.removeAll { row in stale.contains { answer.reply.named[$0] == row.row.id } }
           for name in stale { answer.reply.named[name] = nil }
@@ -203,7 +209,9 @@
 
     /// Their rows are asked for by who needs them.
     private func loadOwners(of keys: [String], all: Set<String>, _ answer: PipelineAnswer) {
+      guard !keys.isEmpty else { return }
       for key in keys { answer.reply.owners[key] = [] }
+      connection.send(Self.dropIdleKeysSQL, [.texts(keys.map(\.composed)), .int(now)])
       let statements = [
         (Self.lockNewestOwnersSQL, Self.newestOwnersSQL, keys.filter { !all.contains($0) }),
         (Self.lockOwnersSQL, Self.ownersSQL, keys.filter(all.contains)),

@@ -17,6 +17,7 @@
       (self.routes, self.limit) = (routes, limit)
       switch Named(filter) {
       case .ids(let ids): from = "§job j WHERE j.id=ANY(\(value(.ids(ids.sorted()))))"
+      case .running: from = "§job j WHERE j.id=ANY(ARRAY(SELECT h.id FROM \(Transaction.whatRuns)))"
       case .key(let key):
         from = "§job j WHERE j.id=ANY(ARRAY(SELECT job FROM §job_key WHERE key=\(value(name: key))))"
       case .tag(let tag): from = "§job j WHERE j.id=ANY(ARRAY(SELECT job FROM §tag WHERE tag=\(value(name: tag))))"
@@ -34,6 +35,8 @@
     /// What a filter names, by which its jobs are found.
     private enum Named {
       case ids(Set<JobID>)
+      /// There are never more than workers have slots, however many jobs have the key, tag or batch.
+      case running
       case key(String)
       case tag(String)
       case batch(BatchID)
@@ -42,6 +45,8 @@
         let parts = filter.conjuncts ?? [filter]
         if let ids = parts.firstNonNil(\.exactIDs) {
           self = .ids(ids)
+        } else if filter.states == [.running] {
+          self = .running
         } else if let key = parts.firstNonNil(\.exactKey) {
           self = .key(key)
         } else if let tag = parts.firstNonNil(\.exactTag) {
@@ -68,7 +73,11 @@
     func send(
       _ columns: String, grouped: String? = nil, on connection: Connection, read: @escaping Connection.Reader
     ) {
-      connection.send("SELECT \(columns) FROM \(from) \(grouped ?? order)", values, isFixed: false, read)
+      connection.send(text(columns, grouped: grouped), values, isFixed: false, read)
+    }
+
+    func text(_ columns: String, grouped: String? = nil) -> String {
+      "SELECT \(columns) FROM \(from) \(grouped ?? order)"
     }
 
     func ids(on connection: Connection) throws -> [JobID] {
@@ -87,8 +96,8 @@
 
     private mutating func condition(_ filter: JobFilter) -> String {
       switch filter.condition {
-      // No condition on the index: two sets of ids would be tried in all pairs.
-      case .ids(let ids): "j.id+0=ANY(\(value(.ids(ids.sorted()))))"
+      // A set that is hashed: two lists of ids would be tried in all pairs. As a plain condition it would be joined, by pairs.
+      case .ids(let ids): "(j.id IN(SELECT unnest(\(value(.ids(ids.sorted()))))))IS TRUE"
       case .queues(let names): isOne { names.contains($0.queue) }
       case .kinds(let names): isOne { names.contains($0.kind) }
       case .requires(let constraint): isOne { $0.requires.contains(constraint) }

@@ -133,7 +133,7 @@
       let connection = try Connection(server, configuration, until: deadline)
       if !configuration.isPooled {
         connection.send(Connection.settingsSQL, [.bool(false)])
-        connection.limitStatements(to: configuration.callLimit, inTransaction: false)
+        connection.limitCalls(to: configuration.callLimit, inTransaction: false)
         connection.send("SELECT \(Transaction.lifeSQL)") { [unowned connection] in connection.life = $0.text(0, 0) }
       }
       try connection.sync()

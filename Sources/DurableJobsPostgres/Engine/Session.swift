@@ -105,7 +105,7 @@
           connection.send("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
           if engine.configuration.isPooled {
             connection.send(Connection.settingsSQL, [.bool(true)])
-            connection.limitStatements(to: engine.configuration.callLimit, inTransaction: true)
+            connection.limitCalls(to: engine.configuration.callLimit, inTransaction: true)
           }
           connection.send(Self.tableSQL) { [context = engine.context] in try context.check(table: $0.int(0, 0)) }
           do {
@@ -228,7 +228,8 @@
             state = $0.text(0, 0)
             isSameLife = $0.text(0, 1) == head.life
           }
-          connection.send(Self.thereSQL, [.ids(transaction.stored), .int(transaction.now)]) { isThere = $0.bool(0, 0) }
+          connection.send(Self.thereSQL, [.ids(transaction.stored), .int(transaction.firstNow), .int(transaction.now)])
+          { isThere = $0.bool(0, 0) }
           try connection.sync()
           guard isSameLife else {
             // If it is another's number, it was not this one that came.
@@ -253,7 +254,7 @@
 
     /// Writes to the log, and to no table.
     private static let confirmSQL = "SELECT pg_logical_emit_message(true,'durable_jobs','')"
-    private static let thereSQL = "SELECT EXISTS(SELECT FROM §spec WHERE id=ANY($1) AND created_at=$2)"
+    private static let thereSQL = "SELECT EXISTS(SELECT FROM §spec WHERE id=ANY($1) AND created_at BETWEEN $2 AND $3)"
 
     private static let tableSQL = "SELECT \(Opening.tableSQL)"
 

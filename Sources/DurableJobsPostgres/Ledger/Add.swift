@@ -61,6 +61,7 @@
         }
       }
       guard !isPlain else {
+        forgetIDs()
         connection.send(Self.addSQL, values) { rows in
           answer.reply.added = (0..<rows.count).map { rows.id($0, 0) }
           told(answer.reply.added)
@@ -69,6 +70,7 @@
       }
       let added = Array(ids.prefix(rows.count))
       ids.removeFirst(rows.count)
+      expectedIDs = 0
       let keys = rows.compactMap(\.job.terms.key)
       if !keys.isEmpty { lock(Set(keys.map(\.composed)).sorted(), .key) }
       connection.send(Self.addKnownSQL, values + [.ids(added)]) { _ in

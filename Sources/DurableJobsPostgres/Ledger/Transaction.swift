@@ -48,8 +48,10 @@
     let routes: RouteMemory
     let context: StoreContext
     var policy: StorePolicy { context.policy }
-    /// The store's time, the same for the whole transaction, in milliseconds since 1970.
-    let now: Int64
+    /// The store's time, the same for all that one call does, in milliseconds since 1970.
+    private(set) var now: Int64
+    /// The time of its first call.
+    let firstNow: Int64
     let tallies: Tallies
     let isHeard: Bool
     var news: LedgerNews
@@ -76,6 +78,8 @@
     private(set) var head: Head?
     private(set) var hasBegun = false
     var begunAt = Duration.zero
+    /// When ``now`` was taken, by the uptime.
+    private var timedAt = Duration.zero
     /// How long the last commit took on this connection.
     let usualCommit: Duration
     /// How long it waits for each lock before it is refused as a collision; nil: as long as it may take.
@@ -114,7 +118,7 @@
       self.connection = connection
       self.routes = routes
       self.context = context
-      self.now = now
+      (self.now, firstNow) = (now, now)
       self.tallies = tallies
       self.isHeard = isHeard
       news = LedgerNews(isHeard: isHeard)
@@ -139,10 +143,11 @@
       guard !hasBegun else { return }
       hasBegun = true
       begunAt = SystemClock().uptime
+      timedAt = begunAt
       connection.send(Self.beginSQL)
       if context.isPooled {
         connection.send(Connection.settingsSQL, [.bool(true)])
-        connection.limitStatements(to: context.statementLimit, inTransaction: true)
+        connection.limitCalls(to: context.statementLimit, inTransaction: true)
       }
       if let lockPatience { connection.send(Self.patienceSQL, [.text("\(max(lockPatience.milliseconds, 1))ms")]) }
       connection.send(connection.life == nil ? Self.pooledHeadSQL : Self.headSQL) { [self] rows in
@@ -151,6 +156,9 @@
         try met(rows, changes: rows.int(0, 3), life: life)
       }
     }
+
+    /// Another call begins in a caller's transaction, which may be old by now.
+    func takeTime(_ time: Int64) { (now, timedAt) = (max(now, time), SystemClock().uptime) }
 
     private func met(_ rows: Rows, changes: Int64, life: String) throws {
       try context.check(table: rows.int(0, 2))
@@ -212,8 +220,12 @@
     func goBack(to mark: Mark) {
       (news, unplaced, stored) = (mark.news, mark.unplaced, mark.stored)
       (ownRows, goneRows) = (mark.ownRows, mark.goneRows)
+      forgetIDs()
       routes.forget()
     }
+
+    /// Later jobs get later ids than those that were reserved and not used.
+    func forgetIDs() { (ids, expectedIDs) = ([], 0) }
 
     func rollback() {
       routes.forget()
@@ -249,10 +261,9 @@
     }
 
     /// For times that others have written meanwhile, ``now`` must not be much older than they are: after a long wait for a
-    /// lock it is, and they would be taken for those of a clock that was set back. A caller's own transaction may be as old as
-    /// it likes, and can't be run again.
+    /// lock it is, and they would be taken for those of a clock that was set back.
     func checkAge() throws {
-      guard !isCallers, SystemClock().uptime - begunAt > .microseconds(QueueLimit.slack / 2) else { return }
+      guard SystemClock().uptime - timedAt > .microseconds(QueueLimit.slack / 2) else { return }
       throw Surprise()
     }
 
@@ -441,12 +452,21 @@
         set_config('enable_hashjoin','off',$1),set_config('enable_mergejoin','off',$1),
         set_config('enable_material','off',$1),set_config('jit','off',$1),
         set_config('plan_cache_mode','force_generic_plan',$1),set_config('client_min_messages','warning',$1),
-        set_config('idle_in_transaction_session_timeout','60s',$1),
         set_config('synchronous_commit',CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
           ELSE current_setting('synchronous_commit') END,$1)
       """
 
     private static let statementLimitSQL = "SELECT set_config('statement_timeout',$1,$2)"
+
+    private static let idleLimitSQL = "SELECT set_config('idle_in_transaction_session_timeout',$1,$2)"
+
+    /// The server ends what takes longer than a call may, and lets nobody hold its locks who is silent for as long, if that is
+    /// more than a minute.
+    func limitCalls(to limit: Duration, inTransaction: Bool) {
+      limitStatements(to: limit, inTransaction: inTransaction)
+      let milliseconds = Int32(clamping: max(limit.milliseconds + 1000, 60_000))
+      send(Self.idleLimitSQL, [.text("\(milliseconds)"), .bool(inTransaction)])
+    }
 
     /// The server ends what nobody waits for any more: it is not asked to where COMMIT may be under way, which no limit ends.
     func limitStatements(to limit: Duration, inTransaction: Bool) {

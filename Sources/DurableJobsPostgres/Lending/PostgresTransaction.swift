@@ -13,9 +13,12 @@
       public let message: String
       public var description: String { "\(message) (\(sqlState))" }
 
-      /// Nil for what is nobody's fault: a conflicting transaction, or a lost connection.
+      /// Nil for what is nobody's fault: a conflicting transaction, or a lost connection. That a lock is not available, or
+      /// the transaction read-only, is what the program asked for: the store's own transactions wait, and can write.
       init?(_ failure: PostgresFailure) {
-        guard let state = failure.sqlState, !failure.isCollision, !failure.endsConnection else { return nil }
+        guard let state = failure.sqlState,
+          ["55P03", "25006"].contains(state) || !failure.isCollision && !failure.endsConnection
+        else { return nil }
         (sqlState, message) = (state, failure.message)
       }
     }
@@ -107,7 +110,16 @@
       guard !sql.utf8.contains(0), !values.contains(where: { $0?.utf8.contains(0) == true }) else {
         throw JobError(.invalidArgument, "PostgreSQL's texts can't have the character 0")
       }
+      guard values.count <= 65_535 else {
+        throw JobError(
+          .invalidArgument,
+          "a statement can't have more than 65535 values: pass many as one array, as in unnest($1::text[])")
+      }
       let word = SQLText.firstWord(of: sql)
+      guard !SQLText.setsTransaction(sql) else {
+        throw JobError(
+          .invalidArgument, "SET TRANSACTION is not for execute: the transaction is READ COMMITTED, and can write")
+      }
       guard !["ABORT", "BEGIN", "COMMIT", "END", "PREPARE", "RELEASE", "ROLLBACK", "SAVEPOINT", "START"].contains(word)
       else {
         throw JobError(
@@ -136,10 +148,18 @@
       guard let store = store as? PostgresStore, store.engine === engine else {
         throw JobError(.wrongStore, "the transaction is one of the store \(engine.server), and not of this queue's")
       }
-      return try savepoint {
-        use(settingsOf: .store)
-        return try act(transaction)
+      for _ in 0..<10 {
+        do {
+          return try savepoint {
+            use(settingsOf: .store)
+            transaction.takeTime(engine.time.now)
+            return try act(transaction)
+          }
+        } catch is Transaction.Surprise {}
       }
+      let failure = PostgresFailure(.sqlState("40001"), "what a job needs was locked, or changed, again and again")
+      self.failure = failure
+      throw failure
     }
 
     private func check() throws {
@@ -153,6 +173,8 @@
       do {
         let reply = try body(self)
         if let failure { throw failure }
+        // Whatever the program set, the commit is durable.
+        use(settingsOf: .store)
         return reply
       } catch let error where error is PostgresFailure || error is JobError {
         throw error

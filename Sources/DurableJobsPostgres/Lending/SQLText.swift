@@ -3,12 +3,14 @@ enum SQLText {
   /// Its first word, in capitals, after spaces, comments and empty statements.
   static func firstWord(of sql: String) -> String { firstWords(1, of: sql)[0] }
 
+  static func setsTransaction(_ sql: String) -> Bool { firstWords(2, of: sql) == ["SET", "TRANSACTION"] }
+
   /// Whether a session is certainly the same after it, once its transaction has ended; a function's doing is not seen.
   static func leavesSession(_ sql: String) -> Bool {
     let words = firstWords(2, of: sql)
     guard !makesTable(sql, words[0]) else { return false }
     return passing.contains(words[0])
-      || words[0] == "SET" && ["CONSTRAINTS", "LOCAL", "TRANSACTION"].contains(words[1])
+      || words[0] == "SET" && ["CONSTRAINTS", "LOCAL"].contains(words[1])
   }
 
   /// Whether it may make a table that stays: in some order of words, which may also stand in a text or a comment.

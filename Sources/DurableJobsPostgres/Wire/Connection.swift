@@ -224,7 +224,7 @@
         while let result = try next() {
           defer { PQclear(result) }
           switch PQresultStatus(result) {
-          case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
+          case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
             if failure == nil { do { try read(Rows(result: result)) } catch { failure = error } }
           case PGRES_PIPELINE_ABORTED: break
           default:

@@ -235,6 +235,134 @@
       #expect(try await store.counts(where: .all) == JobCounts([.ready: 1]))
     }
 
+    @Test(
+      "That a lock is not to be had at once, or that nothing may be written, is a refusal, after which a savepoint goes on"
+    )
+    func askedFor() async throws {
+      try server.psql("INSERT INTO sale VALUES(1)", schema: schema)
+      let runs = Lock(0)
+      try await server.holding("SELECT * FROM \(schema).sale FOR UPDATE", database: "postgres") {
+        try await store.transaction { transaction in
+          runs.withLock { $0 += 1 }
+          for sql in [
+            "SELECT * FROM \(schema).sale FOR UPDATE NOWAIT",
+            "WITH a AS(SELECT set_config('transaction_read_only','on',true)) INSERT INTO \(schema).sale SELECT 2 FROM a",
+          ] {
+            #expect(throws: PostgresTransaction.Refusal.self) {
+              try transaction.savepoint {
+                try transaction.execute(sql)
+                try sell(3, transaction)
+              }
+            }
+          }
+          try queue.enqueue(Order(number: 1), in: transaction)
+        }
+      }
+      #expect(runs.withLock(\.self) == 1)
+      #expect(try await store.counts(where: .all) == JobCounts([.ready: 1]))
+    }
+
+    @Test("A statement with too many values is refused before it is sent, and one without words gives no rows")
+    func values65536() async throws {
+      try await store.transaction { transaction in
+        let error = #expect(throws: JobError.self) {
+          try transaction.execute("SELECT 1", Array(repeating: "a", count: 65_536))
+        }
+        #expect(error?.code == .invalidArgument)
+        for sql in ["", ";", "-- nothing"] { #expect(try transaction.execute(sql) == []) }
+        try sell(1, transaction)
+      }
+      #expect(try sales() == [1])
+    }
+
+    @Test("A closure may pause for as long as a call may take", arguments: [false, true])
+    func pause(isPooled: Bool) async throws {
+      for (limit, expected) in [(30, "1min"), (200, "201s")] {
+        let store = try await server.store(schema) { ($0.callLimit, $0.isPooled) = (.seconds(limit), isPooled) }
+        let shown = try await store.transaction { transaction in
+          try JobQueue(store: store).enqueue(Order(number: 1), in: transaction)
+          return try transaction.execute("SHOW idle_in_transaction_session_timeout")
+        }
+        #expect(shown == [[expected]])
+        await store.close()
+      }
+    }
+
+    @Test("What a program set for its transaction does not make the commit less durable")
+    func durable() async throws {
+      try server.psql(
+        """
+        CREATE TABLE seen(setting text);
+        CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          INSERT INTO \(schema).seen VALUES(current_setting('synchronous_commit')); RETURN NULL; END $$;
+        CREATE CONSTRAINT TRIGGER see AFTER INSERT ON sale DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION see()
+        """, schema: schema)
+      try await store.transaction { transaction in
+        try queue.enqueue(Order(number: 1), in: transaction)
+        try sell(1, transaction)
+        try transaction.execute("SET LOCAL synchronous_commit TO off")
+      }
+      #expect(try server.psql("SELECT setting FROM seen", schema: schema) == [["on"]])
+    }
+
+    @Test("Times count from each call, however long the transaction has been open")
+    func times() async throws {
+      let clock = ManualClock()
+      let store = try await server.store(clock: clock)
+      let queue = JobQueue(store: store)
+      let after = JobTime.after(.seconds(5))
+      let ids = try await store.transaction { transaction in
+        try queue.enqueue(Order(number: 0), in: transaction)
+        clock.advance(by: .seconds(6))
+        return [
+          try queue.enqueue(Order(number: 1), options: JobOptions(start: after), in: transaction).id,
+          try queue.enqueue(
+            Order(number: 2), options: JobOptions(deadline: .end(by: .after(.seconds(5)))), in: transaction
+          ).id,
+        ]
+      }
+      #expect(try await store.recover(RecoveryRequest()).overdue == 0)
+      #expect(try await store.jobs(JobQuery(.ids(ids))).map(\.state) == [.scheduled, .ready])
+      clock.advance(by: .seconds(5))
+      #expect(try await store.recover(RecoveryRequest()).overdue == 1)
+      #expect(try await store.jobs(JobQuery(.ids(ids))).map(\.state) == [.ready, .failed])
+    }
+
+    @Test(
+      "A call that waited for others so long that its time is not right any more is done again, and not the closure")
+    func surprise() async throws {
+      let (runs, calls) = (Lock(0), Lock(0))
+      try await store.transaction { transaction in
+        runs.withLock { $0 += 1 }
+        try transaction.join(store) { inner in
+          _ = try inner.insert(JobInsertion([.plain()]))
+          calls.withLock { $0 += 1 }
+          if calls.withLock(\.self) < 3 { throw Transaction.Surprise() }
+        }
+      }
+      #expect(runs.withLock(\.self) == 1 && calls.withLock(\.self) == 3)
+      #expect(try await store.counts(where: .all) == JobCounts([.ready: 1]))
+      try WholeStore.expect(of: server, schema: schema)
+    }
+
+    @Test("Later jobs of a transaction have later ids, also after one that was refused")
+    func order() async throws {
+      let inLane = JobOptions(lane: JobLane("lane"))
+      let ids = try await store.transaction { transaction in
+        let missing = queue.handle(JobID(rawValue: 999_999), as: Order.self)
+        #expect(throws: JobError.self) {
+          try queue.enqueue(Order(number: 0), after: [missing], options: inLane, in: transaction)
+        }
+        let first = try queue.enqueue(Order(number: 1), in: transaction)
+        let second = try queue.enqueue(Order(number: 2), after: [first], options: inLane, in: transaction)
+        let third = try queue.enqueue(Order(number: 3), in: transaction)
+        return [
+          first.id, second.id, third.id, try queue.enqueue(Order(number: 4), options: inLane, in: transaction).id,
+        ]
+      }
+      #expect(ids == ids.sorted())
+    }
+
     @Test("Values and rows are texts, and NULL is nil")
     func values() async throws {
       let rows = try await store.transaction { transaction in
@@ -248,7 +376,7 @@
       arguments: [
         "COMMIT", " rollback to x", "-- a\n/* b /* c */ d */ ;end", "Savepoint x", "START TRANSACTION",
         "copy x FROM STDIN",
-        "PREPARE TRANSACTION 'x'", "\tABORT", "select '\0'",
+        "PREPARE TRANSACTION 'x'", "\tABORT", "select '\0'", "set /**/ transaction READ ONLY",
       ])
     func control(sql: String) async throws {
       try await store.transaction { transaction in
@@ -322,6 +450,25 @@
       #expect(try await queue.counts() == JobCounts([.succeeded: 1, .scheduled: 1]))
       #expect(try await queue.job(job.id).failures == [])
       try WholeStore.expect(of: server, schema: schema)
+    }
+
+    @Test("A job ends in one transaction: a second one, as after a commit of which nothing was heard, writes nothing")
+    func completeTwice() async throws {
+      let worker = JobWorker(queue)
+      worker.register(Order.self, retry: .never) { order, context in
+        for number in 1...2 {
+          try await store.transaction { transaction in
+            try sell(number, transaction)
+            try context.complete(with: "sold", in: transaction)
+          }
+        }
+        return "unreachable"
+      }
+      let job = try await queue.enqueue(Order(number: 1))
+      try await worker.runUntilIdle()
+      #expect(try await job.value == "sold")
+      #expect(try sales() == [1])
+      #expect(try await queue.job(job.id).failures == [])
     }
 
     @Test("A rollback takes back the end of a job, too")

@@ -19,7 +19,9 @@
   /// Runs commands for a worker, each under a supervisor.
   package final class CommandHandler: Sendable {
     private let onEvent: @Sendable (JobContext, ShellCommand.Event) -> Void
-    private let lifeLines = Lock((lines: [JobID: LifeLine](), areKilled: false, isStopAsked: false))
+    /// By identity: a job that was lost and taken again may have two attempts here for a while.
+    private let lifeLines = Lock(
+      (lines: [ObjectIdentifier: (job: JobID, line: LifeLine)](), areKilled: false, isStopAsked: false))
 
     private let isToldOfStops: Bool
     /// The job whose output is being shown with ``CommandLogReader/tellFollowed()``.
@@ -52,7 +54,7 @@
     }
 
     /// The jobs whose commands this handler ends.
-    private var own: Set<JobID> { lifeLines.withLock { Set($0.lines.keys) } }
+    private var own: Set<JobID> { lifeLines.withLock { Set($0.lines.values.map(\.job)) } }
 
     /// Whether a command runs.
     package var hasCommands: Bool { lifeLines.withLock { !$0.lines.isEmpty } }
@@ -73,7 +75,7 @@
     package func killWhatStops() {
       let lines = lifeLines.withLock { state in
         state.areKilled = true
-        return Array(state.lines.values)
+        return state.lines.values.map(\.line)
       }
       for line in lines where line.isCut { line.kill() }
     }
@@ -91,16 +93,18 @@
         // What is stored and runs beside it belongs to another store.
         guard !remains.isStoreReplaced else { throw Refusal("the store was replaced; stop this worker", ESTALE) }
         try folder.create()
-        var isFree = try lock.isFree()
-        if !isFree {
+        let wasFree = try lock.isFree()
+        if !wasFree {
           // Otherwise it is the legitimate command of another worker.
           guard await context.isHeld() else { throw CancellationError() }
           guard remains.isStoresOwn else { throw Refusal("the store was moved or removed; stop this worker", ESTALE) }
-          isFree = await lock.endHolder()
+          guard await lock.endHolder() else { throw held.hold(context.id, because: Self.leftBehind(lock)) }
+          try Self.requireTime(context)
         }
-        guard isFree else { throw held.hold(context.id, because: Self.leftBehind(lock)) }
         guard let job = try await store.jobs(JobQuery(.id(context.id), detail: .edges, limit: 1)).first
         else { throw CancellationError() }
+        // It gets the whole of its time.
+        if !wasFree, job.timeout != nil { throw .snooze(for: .zero) }
         try await clearTheWay(of: job, remains, held, store, context)
         try Task.checkCancellation()
         run = try folder.beginRun(attempt: context.attempt, jobCreatedAt: context.createdAt)
@@ -132,14 +136,12 @@
         throw try setback(error, command, context)
       }
       if let line = report?.lastLine { report?.lastLine = command.hidingValues(in: line) }
-      let isGone = await lock.waitUntilFree(for: context.stopReason == nil ? .seconds(1) : CommandLock.termination)
+      let isAwaited = context.stopReason != nil && report?.isOwnEnd != true
+      let isGone = await lock.waitUntilFree(for: isAwaited ? CommandLock.termination : .seconds(1))
       // A worker that was stopped meanwhile may have lost the job: then another has ended the command.
       var stopReason = await context.isHeld() ? nil : context.stopReason
       if stopReason == nil, let report, report.isAnswerToStop, await hearsOfStop(report) { stopReason = .shutdown }
-      var result = CommandResult(report, stopReason: stopReason)
-      // Whoever asked it to end: unfinished work is no success. A command that does this to its own supervisor each
-      // time eventually counts as having crashed too often.
-      if stopReason == nil, report?.wasAsked == true, result.succeeded { result = .askedToEnd }
+      let result = CommandResult(report, stopReason: stopReason)
       // Otherwise it may belong to another worker by now.
       if stopReason != .claimLost, !folder.hasRun(after: run.number) {
         // What was to end, but is alive, blocks others. A command that ended by itself may leave a daemon.
@@ -173,7 +175,20 @@
       }
       // The worker's own order to stop would only come after the grace time.
       if context.stopReason == nil, stopReason == .shutdown { throw .snooze(for: isToldOfStops ? .zero : .seconds(1)) }
-      return try result.output()
+      do {
+        return try result.output()
+      } catch let failure as CommandFailure where context.stopReason != .cancelled {
+        throw Self.exit(failure, context)
+      }
+    }
+
+    /// What the error alone would do, but that a stop that was asked for meanwhile would replace that.
+    private static func exit(_ failure: CommandFailure, _ context: JobContext) -> JobExit {
+      let attempt = RetryPolicy.Attempt(number: context.attempt, maxAttempts: context.maxAttempts, error: failure)
+      guard case .retry(let delay) = ShellCommand.retry.decision(after: attempt) else { return .permanent(failure) }
+      var exit = JobExit.retry(after: delay, because: failure)
+      exit.isBackOff = true
+      return exit
     }
 
     /// Ends what may be alive of jobs that have ended and had the lane or unique key that is now this job's, or that
@@ -183,13 +198,17 @@
     ) async throws {
       let others = try await remains.inTheWay(of: job)
       let left = await remains.end(others, except: own)
-      // The timeout is meant for the command itself, which has not begun.
-      if !others.isEmpty, context.stopReason == .timedOut { throw .snooze(for: .seconds(1)) }
+      if !others.isEmpty { try Self.requireTime(context) }
       // A task that is to stop can't ask the store, and knows nothing.
       try Task.checkCancellation()
       if let other = left.min() {
         throw held.hold(context.id, because: Self.leftBehind(JobFolder(other, in: store).lock, of: other))
       }
+    }
+
+    /// The timeout is meant for the command itself, which has not begun.
+    private static func requireTime(_ context: JobContext) throws {
+      if context.stopReason == .timedOut { throw .snooze(for: .seconds(1)) }
     }
 
     private static let foreignTable =
@@ -226,7 +245,7 @@
       return exit
     }
 
-    /// Runs a supervisor to its end. Nil if it did not report the command's end: what is left was killed then.
+    /// Runs a supervisor to its end, and kills what is left where it could not. Nil if it did not report the command's end.
     private func supervise(_ order: RunOrder, _ context: JobContext) async throws -> SupervisorReport? {
       let message = try JSONEncoder().encode(order) + [UInt8(ascii: "\n")]
       let (own, theirs) = try Descriptors.connected()
@@ -238,9 +257,9 @@
         supervisor = try SupervisorProcess(input: theirs)
       }
       defer { lifeLine.cut() }
-      lifeLines.withLock { $0.lines[context.id] = lifeLine }
+      lifeLines.withLock { $0.lines[ObjectIdentifier(lifeLine)] = (context.id, lifeLine) }
       defer {
-        lifeLines.withLock { $0.lines[context.id] = nil }
+        lifeLines.withLock { $0.lines[ObjectIdentifier(lifeLine)] = nil }
         end.open()
       }
       lifeLine.begin(with: message, supervisor: supervisor.number, lock: order.lock)
@@ -253,9 +272,9 @@
         let limit = SupervisionCourse.longest + .seconds(1)
         DispatchQueue.global().asyncAfter(deadline: .now() + limit.seconds) { lifeLine.kill() }
       }
-      let report = try? JSONDecoder().decode(SupervisorReport.self, from: told)
+      let report = SupervisorReport(told)
       // The supervisor's last act is to kill its group. If it could not, that is done here.
-      if report == nil { _ = await order.lock.killHolder { $0.session.number == supervisor.number } }
+      if report?.isLast != true { _ = await order.lock.killHolder { $0.session.number == supervisor.number } }
       if case .notStarted(.setback(let what, let code)) = report?.ending { throw Refusal(what, code) }
       return report
     }

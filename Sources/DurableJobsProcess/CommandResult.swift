@@ -22,11 +22,14 @@
     case supervisorDied
 
     init(_ report: SupervisorReport?, stopReason: StopReason?) {
+      let stopReason = report?.isOwnEnd == true ? nil : stopReason
       switch report?.ending {
-      case .exited(0) where stopReason == nil || report?.wasAsked != true: self = .exited(0, lastLine: nil)
       case .notStarted(.impossible(let message)): self = .impossible(message)
       case .notStarted(.overtaken): self = .stopped(.claimLost)
       case _ where stopReason != nil: self = .stopped(stopReason!)
+      // Whoever asked it to end: unfinished work is no success. A command that does this to its own supervisor each
+      // time eventually counts as having crashed too often.
+      case .exited(0): self = report?.wasAsked == true ? .askedToEnd : .exited(0, lastLine: nil)
       case .exited(let code): self = .exited(code, lastLine: report?.lastLine)
       case .signalled(let signal): self = .killed(signal: signal)
       case .notStarted(.lockHeld): self = .refused

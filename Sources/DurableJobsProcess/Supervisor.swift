@@ -2,7 +2,8 @@
   import DurableJobs
   import Foundation
 
-  /// What a supervisor reports to its worker, on its standard output, before it ends.
+  /// What a supervisor reports to its worker, on its standard output: a line once the command has ended, in case it is
+  /// killed before what the command left is gone, and one before it ends itself.
   struct SupervisorReport: Codable, Sendable {
     enum Ending: Codable, Sendable {
       case exited(Int32)
@@ -10,6 +11,33 @@
       case notStarted(LaunchTrouble)
 
       var isSuccess: Bool { if case .exited(0) = self { true } else { false } }
+    }
+
+    /// The last that was told; nil if nothing was.
+    init?(_ told: Data) {
+      let lines = told.split(separator: UInt8(ascii: "\n")).reversed()
+      let reports = lines.lazy.compactMap { try? JSONDecoder().decode(Self.self, from: $0) }
+      guard let last = reports.first else { return nil }
+      self = last
+    }
+
+    init(
+      ending: Ending, lastLine: String? = nil, wasAsked: Bool = false, wasHungUp: Bool = false, left: Int = 0,
+      isLast: Bool = true
+    ) {
+      (self.ending, self.lastLine, self.left, self.isLast) = (ending, lastLine, left, isLast)
+      (self.wasAsked, self.wasHungUp) = (wasAsked, wasHungUp)
+    }
+
+    func tell() throws {
+      var report = self
+      var bytes = try JSONEncoder().encode(report)
+      // Two must fit the socket's buffer, since they are read when this process has ended: a control byte is six in JSON.
+      if bytes.count > 50_000 {
+        report.lastLine = nil
+        bytes = try JSONEncoder().encode(report)
+      }
+      _ = (bytes + [UInt8(ascii: "\n")]).withUnsafeBytes { Descriptors.write($0, to: STDOUT_FILENO) }
     }
 
     var ending: Ending
@@ -22,16 +50,24 @@
     var wasHungUp = false
     /// How many processes of its session the command left when it ended by itself: they were told to end.
     var left = 0
+    /// Nothing that the supervisor could end is left of the command.
+    var isLast = true
 
     /// Whether this looks like a command that somebody has asked to end.
     var isAnswerToStop: Bool {
       let requests = SupervisorNews.requests
       return switch ending {
       case .signalled(let signal): wasAsked || wasHungUp || requests.contains(signal)
+      case .exited(0): wasAsked
       case .exited(let code): wasAsked || wasHungUp || requests.contains(code - 128)
       case .notStarted(.passing): wasAsked
       case .notStarted: false
       }
+    }
+
+    /// Whether the command ended by itself, and before it was asked to. No stop takes such an end back.
+    var isOwnEnd: Bool {
+      if case .notStarted = ending { false } else { !isAnswerToStop }
     }
   }
 
@@ -53,14 +89,7 @@
       let order = try JSONDecoder().decode(RunOrder.self, from: Data(line.utf8))
       var supervision = Supervision(order, news)
       do {
-        var report = try supervision.run()
-        var bytes = try JSONEncoder().encode(report)
-        // It must fit the socket's buffer, since it is read when this process has ended: a control byte is six in JSON.
-        if bytes.count > 100_000 {
-          report.lastLine = nil
-          bytes = try JSONEncoder().encode(report)
-        }
-        _ = bytes.withUnsafeBytes { Descriptors.write($0, to: STDOUT_FILENO) }
+        try supervision.run().tell()
       } catch {
         FileHandle.standardError.write(Data("\(argument): \(error.briefly)\n".utf8))
       }
@@ -97,6 +126,7 @@
     private var wasAsked = false
     private var wasHungUp = false
     private var left = 0
+    private var hasTold = false
     private let news: SupervisorNews
 
     init(_ order: RunOrder, _ news: SupervisorNews) {
@@ -129,6 +159,11 @@
       stdout.source = command.stdout
       stderr.source = command.stderr
       while true {
+        if let end, !hasTold {
+          hasTold = true
+          stderr.takeRest()
+          try report(end, isLast: false).tell()
+        }
         switch course.next(SystemClock().uptime) {
         case .wait(let time): try listen(until: time)
         case .terminate:
@@ -157,11 +192,15 @@
           stderr.takeRest()
           stdout.log.finish()
           stderr.log.finish()
-          return SupervisorReport(
-            ending: end ?? .signalled(SIGKILL), lastLine: stderr.log.lastLine, wasAsked: wasAsked, wasHungUp: wasHungUp,
-            left: left)
+          return report(end ?? .signalled(SIGKILL), isLast: true)
         }
       }
+    }
+
+    private func report(_ end: SupervisorReport.Ending, isLast: Bool) -> SupervisorReport {
+      SupervisorReport(
+        ending: end, lastLine: stderr.log.lastLine, wasAsked: wasAsked, wasHungUp: wasHungUp, left: left, isLast: isLast
+      )
     }
 
     /// Sleeps until the life line breaks, the command writes or ends, a signal comes, or the time has come.

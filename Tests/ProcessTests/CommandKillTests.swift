@@ -236,7 +236,7 @@
       try report.fileHandleForWriting.close()
       try lifeLine.fileHandleForWriting.write(contentsOf: order + Data("\n".utf8))
       let told = await onThread { (try? report.fileHandleForReading.readToEnd()) ?? Data() }
-      let ending = try JSONDecoder().decode(SupervisorReport.self, from: told).ending
+      let ending = try #require(SupervisorReport(told)).ending
       if case .notStarted(.overtaken) = ending { #expect(isLater) } else { #expect(!isLater && ending.isSuccess) }
       #expect(FileManager.default.fileExists(atPath: place.folder + "/began") != isLater)
       await supervisor.ended()
@@ -260,7 +260,7 @@
       kill(try #require(ProcessList.children(of: shell.pid).first), SIGTERM)
       try lifeLine.fileHandleForWriting.write(contentsOf: order + Data("\n".utf8))
       let told = await onThread { (try? report.fileHandleForReading.readToEnd()) ?? Data() }
-      let said = try JSONDecoder().decode(SupervisorReport.self, from: told)
+      let said = try #require(SupervisorReport(told))
       #expect(said.wasAsked)
       if case .notStarted = said.ending {} else { Issue.record("\(said)") }
       #expect(!FileManager.default.fileExists(atPath: place.folder + "/began"))

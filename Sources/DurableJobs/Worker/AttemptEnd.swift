@@ -47,7 +47,7 @@ enum AttemptEnd {
 
 extension JobExit {
   /// Whether the handler caught the cancellation of a call like any error, and rethrew it as a final one.
-  fileprivate var wrapsCancellation: Bool {
+  var wrapsCancellation: Bool {
     switch way {
     case .permanent(let error), .retry(_, let error): holdsCancellation(error)
     case .snooze, .suspend, .crash: false

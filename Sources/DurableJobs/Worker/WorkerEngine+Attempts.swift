@@ -13,8 +13,7 @@ extension WorkerEngine {
     let task = Task { await self.run(attempt, handler, context) }
     let timeout = claim.timeout.map { limit in
       store.clock.schedule(after: limit) { [weak self] in
-        guard let self else { return }
-        attempt.stop(.timedOut, at: uptime)
+        if let self { attempt.stop(.timedOut, at: uptime) }
       }
     }
     attempt.attach(task, timeout: timeout)
@@ -30,8 +29,9 @@ extension WorkerEngine {
     } catch {
       let result = AttemptEnd.result(ofError: error, claim: claim, stopReason: attempt.stopReason, retry: handler.retry)
       tell(of: error, claim, result)
-      // An attempt that timed out threw whatever its cancellation caused.
-      end(attempt, result, code: attempt.stopReason == .timedOut ? "TimedOut" : error.codeToKeep)
+      // An attempt that timed out threw whatever its cancellation caused, unless it is an exit that takes effect.
+      let isExit = (error as? JobExit)?.wrapsCancellation == false
+      end(attempt, result, code: attempt.stopReason == .timedOut && !isExit ? "TimedOut" : error.codeToKeep)
     }
   }
 

@@ -150,16 +150,19 @@
       defer { close(file) }
       // Others who look meanwhile find it held, by the command if not by this.
       flock(file, LOCK_EX | LOCK_NB)
-      guard var holder = Self.holder(file), isMeant(holder) else { return }
-      let known = (holder.strays ?? []).filter(\.lives)
-      let all = known + living.filter { !known.contains($0) }
-      guard all != holder.strays else { return }
-      holder.strays = Array(all.prefix(Self.mostStrays))
-      var status = stat()
-      guard var data = try? JSONEncoder().encode(holder), fstat(file, &status) == 0 else { return }
-      // A single write, padded with spaces: whenever it is read, and whenever this process dies, it names the holder.
-      data += Data(repeating: UInt8(ascii: " "), count: max(0, Int(status.st_size) - data.count))
-      _ = data.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
+      // As the command holds it, another may write at the same time: who comes first looks whether its own are left.
+      for _ in 0..<Self.mostStrays {
+        guard var holder = Self.holder(file), isMeant(holder) else { return }
+        let known = (holder.strays ?? []).filter(\.lives)
+        let all = Array((known + living.filter { !known.contains($0) }).prefix(Self.mostStrays))
+        guard all != holder.strays else { return }
+        holder.strays = all
+        guard var data = try? JSONEncoder().encode(holder) else { return }
+        // A single write, padded with spaces, and always as long: whenever it is read, whoever else writes, and whenever
+        // this process dies, it names the holder.
+        data += Data(repeating: UInt8(ascii: " "), count: max(0, Self.mostBytes - data.count))
+        _ = data.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
+      }
     }
 
     /// How many are written down. All of them are waited for, and a few keep a lock as well as many.

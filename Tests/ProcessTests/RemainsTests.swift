@@ -187,7 +187,7 @@
       lock.note(found) { $0 == holder }
       #expect(lock.holder?.strays == found.living)
       // A second step would be to cut it.
-      #expect(FileManager.default.contents(atPath: lock.path)?.count == whole.count)
+      #expect(FileManager.default.contents(atPath: lock.path)?.count ?? 0 >= whole.count)
     }
 
     @Test func `a number that was a hidden stray's and is shown now keeps the lock, and gets no signal`() throws {

@@ -100,16 +100,16 @@
       sigemptyset(&none)
       sigprocmask(SIG_SETMASK, &none, nil)
       let words = command.words
-      let code = execute(words, command.env.merging(order.folder.variables) { $1 })
+      let (code, isFound) = execute(words, command.env.merging(order.folder.variables) { $1 })
       // A line that was given as one word may be long, and contain secrets after its first space.
       let whole = words[0].display
       var name = String((whole.split(whereSeparator: \.isWhitespace).first ?? "").prefix(200))
       // As a shell would set a variable, whose value may be one.
-      if let sign = name.firstIndex(of: "="), code == ENOENT {
-        name = "\(name[...sign])…; a variable is given with --env"
+      if let sign = name.firstIndex(of: "=") {
+        name = "\(name[...sign])…" + (isFound ? "" : "; a variable is given with --env")
       }
       switch code {
-      case ENOENT where name.contains("/") && words[0].withCString({ access($0, F_OK) }) == 0:
+      case ENOENT where isFound:
         throw Refused("\(name) can't be run: what its first line names, or the loader that it needs, is not there")
       case ENOENT: throw Refused("command not found: \(name)\(words.count == 1 ? Self.advice(on: whole) : "")")
       case EACCES, ENOTDIR, EISDIR: throw Refused("\(name) is not executable: \(SystemError.words(code))")
@@ -123,18 +123,19 @@
       return "; this is one word, with a space in it: give each word apart, or use --shell"
     }
 
-    /// Tries the program in each folder of the command's own PATH, like a shell. Returns why none could be executed.
-    private static func execute(_ words: [SystemText], _ env: [String: SystemText]) -> Int32 {
+    /// Tries the program in each folder of the command's own PATH, like a shell. Returns why none could be executed, and
+    /// whether there is one.
+    private static func execute(_ words: [SystemText], _ env: [String: SystemText]) -> (code: Int32, isFound: Bool) {
       let name = words[0].bytes
       let slash = UInt8(ascii: "/")
-      guard !name.isEmpty else { return ENOENT }
+      guard !name.isEmpty else { return (ENOENT, false) }
       let folders =
         name.contains(slash)
         ? [[]]
         : (env["PATH"] ?? SystemText("/usr/local/bin:/usr/bin:/bin")).bytes
           .split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false).map { $0 + [slash] }
       let environment = env.map { SystemText(bytes: Array($0.key.utf8) + [UInt8(ascii: "=")] + $0.value.bytes) }
-      var reason = ENOENT
+      var first: Int32?
       for folder in folders {
         let program = SystemText(bytes: (folder == [slash] ? [] : folder) + name)
         var code = replaceProcess(program, words, environment)
@@ -143,11 +144,13 @@
           code = replaceProcess(
             SystemText("/bin/sh"), [SystemText("/bin/sh"), program] + words.dropFirst(), environment)
         }
+        let isFound = program.withCString { access($0, F_OK) } == 0
         // Any other code tells why the program that was found can't be run.
-        guard [ENOENT, ENOTDIR, EACCES].contains(code) else { return code }
-        if code == EACCES || folders.count == 1 { reason = code }
+        guard [ENOENT, ENOTDIR, EACCES, ENAMETOOLONG].contains(code) else { return (code, isFound) }
+        if name.contains(slash) { return (code, isFound) }
+        if isFound, first == nil { first = code }
       }
-      return reason
+      return (first ?? ENOENT, first != nil)
     }
 
     private static func replaceProcess(

@@ -1,5 +1,6 @@
 #if Process
   import DurableJobs
+  import DurableJobsSystem
   import Foundation
 
   /// A command as a job: `ShellCommand(["gzip", "-9kf", "video.mov"])`.
@@ -75,10 +76,16 @@
     /// A line that the command wrote, for more readers than its log has: without the values of variables that only it
     /// was given, or that may hold a password, such as a proxy's. Fewer than six characters are no secret.
     func hidingValues(in line: String) -> String {
-      env.filter { !Self.isInherited($0.key) && !Self.plain.contains($0.key) || Self.isProxy($0.key) }
-        .flatMap { $0.value.display.split(whereSeparator: \.isNewline) }.filter { $0.count >= 6 }
-        .sorted { $0.count > $1.count }
-        .reduce(line) { $0.replacingOccurrences(of: $1, with: "***") }
+      let lines = env.filter { !Self.isInherited($0.key) && !Self.plain.contains($0.key) || Self.isProxy($0.key) }
+        .flatMap { $0.value.display.split(whereSeparator: \.isNewline) }
+      // A shell that reads a variable without quotes passes its words on, one blank between them.
+      let secrets = lines.flatMap { line -> [String] in
+        let words = line.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return [words, line.trimmingCharacters(in: .whitespaces)]
+      }
+      // What is longer than the line does not stand in it.
+      let possible = secrets.filter { $0.count >= 6 && $0.utf8.count <= line.utf8.count }
+      return Redaction(possible.map { Data($0.utf8) }, inBase64: false)(line)
     }
 
     /// The words that are executed.

@@ -1,6 +1,7 @@
 #if HTTP
   import AsyncHTTPClient
   import DurableJobs
+  import DurableJobsSystem
   import Foundation
   import NIOCore
   import NIOHTTP1

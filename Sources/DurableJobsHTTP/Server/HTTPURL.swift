@@ -1,4 +1,5 @@
 #if HTTP
+  import DurableJobsSystem
   import Foundation
   import NIOCore
 
@@ -199,14 +200,6 @@
 
     /// The value of `Authorization` that sends them.
     var basic: String { "Basic " + Data(user + [UInt8(ascii: ":")] + password).base64EncodedString() }
-  }
-
-  extension UInt8 {
-    /// `%0A`
-    var escape: [UInt8] {
-      let digits = Array("0123456789ABCDEF".utf8)
-      return [UInt8(ascii: "%"), digits[Int(self >> 4)], digits[Int(self & 15)]]
-    }
   }
 
   extension Collection<UInt8> {

@@ -1,4 +1,5 @@
 #if HTTP
+  import DurableJobsSystem
   import NIOCore
   import NIOHTTP1
 

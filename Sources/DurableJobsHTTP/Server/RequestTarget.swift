@@ -1,5 +1,6 @@
 #if HTTP
   import DurableJobs
+  import DurableJobsSystem
   import NIOCore
   import NIOHTTP1
 

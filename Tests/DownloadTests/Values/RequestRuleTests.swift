@@ -1,5 +1,6 @@
 #if HTTP
   import DurableJobs
+  import DurableJobsSystem
   import Foundation
   import NIOHTTP1
   import Testing

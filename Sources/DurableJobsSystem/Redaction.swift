@@ -1,0 +1,56 @@
+import Foundation
+
+/// What must not be told of what a server or a command says: they repeat what they were sent, in errors most of all.
+package struct Redaction {
+  private let secrets: [SecretSpellings]
+  /// So much is read beyond what is kept, since a secret takes more room than what stands for it.
+  package let margin: Int
+  private let firstBytes: Set<UInt8>
+
+  /// Looks for what is `inBase64`, too, unless that is not to be expected: it takes ten times as long.
+  package init(_ secrets: some Sequence<Data>, inBase64: Bool = true) {
+    let all = Set(secrets).filter { !$0.isEmpty }
+    self.secrets = all.flatMap { secret in
+      let encoded = inBase64 && secret.count > 3 ? (0..<3).map { SecretSpellings(inBase64: secret, after: $0) } : []
+      return [SecretSpellings(secret)] + encoded
+    }
+    margin = all.map(\.count).max() ?? 0
+    firstBytes = self.secrets.reduce(into: []) { $0.formUnion($1.firstBytes) }
+  }
+
+  package func callAsFunction(_ data: Data) -> Data { hiding(data, isCut: false) }
+
+  package func callAsFunction(_ text: String) -> String { String(decoding: self(Data(text.utf8)), as: UTF8.self) }
+
+  /// At most `count` bytes of what came, of which there is more if `isCut`: then what may be the beginning of a secret at
+  /// its end goes, too.
+  package func kept(_ data: Data, _ count: Int, isCut: Bool) -> Data { hiding(data, isCut: isCut).prefix(count) }
+
+  private func hiding(_ data: Data, isCut: Bool) -> Data {
+    guard !secrets.isEmpty else { return data }
+    let text = [UInt8](data)
+    let mayBegin = (UInt8.min...UInt8.max).map(firstBytes.contains)
+    var found: [Range<Int>] = []
+    var end = text.count
+    for start in text.indices where start < end && mayBegin[Int(text[start])] {
+      for secret in secrets {
+        let (last, mayBeCut) = secret.end(in: text, at: start)
+        if mayBeCut, isCut { end = start }
+        guard let last else { continue }
+        // One may begin within another.
+        if let before = found.last, before.upperBound > start {
+          found[found.count - 1] = before.lowerBound..<max(before.upperBound, last)
+        } else {
+          found.append(start..<last)
+        }
+      }
+    }
+    var result = Data()
+    var place = 0
+    for range in found {
+      result += text[place..<range.lowerBound] + Array("***".utf8)
+      place = range.upperBound
+    }
+    return result + text[place..<max(place, end)]
+  }
+}

@@ -21,14 +21,15 @@
         isReflowed
         ? lines.reduce(0) { $0 + max(1, (min($1.columnsShown, self.width) + width - 1) / max(width, 1)) } : lines.count
       let up = min(rows, max(height - 1, 0))
-      // What is wider than thought is cut by the terminal, and doesn't break the line.
-      var text = "\u{1b}[?7l\r" + (up > 0 ? "\u{1b}[\(up)A" : "")
+      var text = "\r" + (up > 0 ? "\u{1b}[\(up)A" : "")
       // And it may take two lines for one that it broke, until they are cleared as a whole.
       if width != self.width { text += "\u{1b}[J" }
       self.width = width
-      // Each line is written over the old one, and only then is the rest of it cleared: nothing flickers.
-      text += (finished + new).map { $0 + "\u{1b}[K\n" }.joined()
-      text += "\u{1b}[J\u{1b}[?7h"
+      // Each line is written over the old one, and only then is the rest of it cleared: nothing flickers. What is wider than
+      // thought is cut by the terminal, and doesn't break the line; and where a frame is cut short between two lines, because
+      // nobody reads, the terminal breaks those of others again.
+      text += (finished + new).map { "\u{1b}[?7l\($0)\u{1b}[K\u{1b}[?7h\n" }.joined()
+      text += "\u{1b}[J"
       lines = new
       return text
     }

@@ -92,6 +92,8 @@
 
     /// Outputs whose readers were waited for in vain: nobody waits for them again.
     private static let abandoned = Lock<Set<Int32>>([])
+    /// Terminals that were cleared of what they had not taken, so that they take the last words.
+    private static let cleared = Lock<Set<Int32>>([])
 
     package func write(_ data: Data) {
       let reason = isTerminal ? LiveLine.write(data, above: put) : put(data)
@@ -108,9 +110,10 @@
       let target = stopsWaiting == nil ? descriptor : withoutWaiting
       while !rest.isEmpty {
         if let stopsWaiting, !waitForReader(until: stopsWaiting) { return nil }
-        // No more than what a pipe that takes anything takes without a wait.
-        let most = stopsWaiting == nil ? rest.count : Int(PIPE_BUF)
-        let count = rest.prefix(most).withUnsafeBytes { Foundation.write(target, $0.baseAddress, $0.count) }
+        // No more than what a pipe that takes anything takes without a wait, and whole lines if possible.
+        var part = rest.prefix(stopsWaiting == nil ? rest.count : Int(PIPE_BUF))
+        if part.count < rest.count, let end = part.lastIndex(of: UInt8(ascii: "\n")) { part = part[...end] }
+        let count = part.withUnsafeBytes { Foundation.write(target, $0.baseAddress, $0.count) }
         if count < 0, errno == EINTR { continue }
         if count < 0, errno == EAGAIN, let stopsWaiting {
           // It has some room, and not enough: not even for a line break.
@@ -148,6 +151,13 @@
 
     private func abandon() {
       Self.lostOutput.withLock { $0 = true }
+      if isTerminal, Self.cleared.withLock({ $0.insert(descriptor).inserted }) {
+        // It may have been in the middle of a line, and is not to keep what holds there alone.
+        let end = Array("\u{1b}[0m\u{1b}[?7h\r\n".utf8)
+        if tcflush(withoutWaiting, TCOFLUSH) == 0, Foundation.write(withoutWaiting, end, end.count) == end.count {
+          return
+        }
+      }
       Self.abandoned.withLock { _ = $0.insert(descriptor) }
     }
 

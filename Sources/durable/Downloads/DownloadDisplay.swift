@@ -185,7 +185,7 @@
       let text = "Stopping.\(hint)"
       guard isLive else { return Talk.line(text) }
       state.withLock { state in
-        state.screen.isHeldUp(by: text)
+        state.screen.stops(saying: text)
         state.isChanged = true
       }
     }

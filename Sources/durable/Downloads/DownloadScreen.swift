@@ -62,6 +62,7 @@
     private(set) var meter = Speedometer()
     /// What keeps everything from going on.
     private(set) var obstacle: String?
+    private var isStopping = false
 
     /// How many are asked for.
     var asked: Int { total + toCome }
@@ -180,7 +181,14 @@
       }
     }
 
-    mutating func isHeldUp(by obstacle: String?) { self.obstacle = obstacle?.withVisibleControls }
+    /// A look that was under way when all was to stop knows nothing of that.
+    mutating func isHeldUp(by obstacle: String?) { if !isStopping { self.obstacle = obstacle?.withVisibleControls } }
+
+    /// What is said from now on in place of what keeps ours.
+    mutating func stops(saying text: String) {
+      isHeldUp(by: text)
+      isStopping = true
+    }
 
     /// An event of a download that runs here.
     mutating func hear(

@@ -42,6 +42,18 @@ package struct ProcessEntry: Sendable {
   }
 }
 
+extension ProcessEntry {
+  /// Whether this process was started by that one, or by one that it has started, all of which live.
+  package static func isAncestor(_ number: pid_t) -> Bool {
+    var (next, known) = (getpid(), Set<pid_t>())
+    while next > 1, known.insert(next).inserted, let entry = ProcessEntry(next) {
+      if entry.number == number { return true }
+      next = entry.parent
+    }
+    return false
+  }
+}
+
 #if os(Linux)
   extension ProcessEntry {
     /// Nil if there is no such process, or none that this one may see.

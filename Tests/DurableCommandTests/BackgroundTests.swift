@@ -80,7 +80,6 @@
       let old = "\(stranger.pid) 7"
       #expect(write(file, old, old.utf8.count) == old.utf8.count)
       let worker = BackgroundWorker(store: durable.store)
-      #expect(worker.process == 0)
       async let stopped = onThread { Result { try worker.stop() } }
       release(file)
       #expect(try await stopped.get() == nil)

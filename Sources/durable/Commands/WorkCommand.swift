@@ -19,7 +19,7 @@
       discussion: """
         Prints a line for each start and each end. After Ctrl-C nothing more is started, and what runs has 10 seconds to end \
         (or what --grace says). Then it is interrupted, goes back, and runs again later. SIGTERM does the same, and exits with 0. \
-        Ctrl-C twice ends everything at once. A command never outlives its worker; a download goes on where it was.
+        Ctrl-C twice ends everything at once. A command ends with its worker; a download goes on where it was.
 
         With --detach a worker goes on in the background, one for each store, and writes its lines to a file beside the store. \
         'durable work stop' ends it as Ctrl-C does, and returns when it has ended. 'durable service install' has a worker after \
@@ -72,6 +72,7 @@
         try await work()
       } catch let error as JobError where error.needsPerson {
         Talk.error(error.message, code: error.code.rawValue)
+        if ServiceFile.isAgent { throw ExitCode.success }
         throw ExitCode(.storeNeedsPerson)
       }
     }
@@ -178,7 +179,7 @@
       // What is wrong with the store is told here.
       let store = try await options.open()
       let worker = BackgroundWorker(store: store.path)
-      if let process = worker.process {
+      if let process = try worker.process() {
         throw JobError(
           .alreadyRunning,
           "process \(process) works on \(store.name) in the background already; end it with: \(store.command("work stop"))"
@@ -193,7 +194,7 @@
       for name in queue { words += ["--queue", name] }
       if let perHost { words += ["--per-host", "\(perHost)"] }
       if let grace { words += ["--grace", grace] }
-      let process = try worker.start(words)
+      let process = try await worker.start(words)
       if options.json {
         Screen.out.json(BackgroundRecord(process: process, log: worker.log))
       } else {

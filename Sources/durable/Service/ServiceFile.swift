@@ -41,6 +41,11 @@
       """
     }
 
+    /// Whether a process of these control groups, as in `/proc/self/cgroup`, is the unit's, and would be ended with it.
+    func holds(groups: String) -> Bool {
+      groups.split(whereSeparator: { "/\n".contains($0) }).contains { $0 == unitName }
+    }
+
     /// A line of its own, which has no quotes.
     private var unitFolder: String {
       folder.map { "\nWorkingDirectory=\($0.replacing("%", with: "%%").replacing("\n", with: "\\n"))" } ?? ""
@@ -74,9 +79,16 @@
 
     // MARK: launchd
 
-    var label: String { "durable-jobs.\(name)" }
+    var label: String { Self.labelPrefix + name }
 
-    /// It is started anew unless it was stopped in order.
+    /// Whether this process is such an agent's. launchd starts it again for any code but 0, also where that is of no help.
+    static var isAgent: Bool {
+      ProcessInfo.processInfo.environment["XPC_SERVICE_NAME"]?.hasPrefix(labelPrefix) == true
+    }
+
+    private static let labelPrefix = "durable-jobs."
+
+    /// It is started anew unless it was stopped in order, or can do nothing without a person.
     var agent: String {
       func element(_ text: String) -> String {
         let escaped = text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")

@@ -17,20 +17,39 @@
 
     /// A log that is larger when a worker begins makes room for another; one older is kept.
     private static let mostLog = 1 << 20
+    /// So many seconds a process is waited for without a word.
+    private static let patience = 15.0
     /// Where one that was just started says that it works.
     private static let news: Int32 = 3
 
-    /// The process that is this worker, if there is one; 0 while it has not said who it is.
-    var process: pid_t? {
+    /// The process that is this worker, if there is one. Throws if it can't be seen from here.
+    func process() throws -> pid_t? {
       let lock = open(file, O_RDONLY | O_CLOEXEC)
       guard lock >= 0 else { return nil }
       defer { close(lock) }
-      return Self.isHeld(lock) ? process(named: lock) : nil
+      return try known(lock)
+    }
+
+    private func known(_ lock: Int32) throws -> pid_t? {
+      let began = ContinuousClock.now
+      while Self.isHeld(lock) {
+        let process = self.process(named: lock)
+        if process != 0 { return process }
+        guard began.duration(to: .now) < .seconds(3) else {
+          throw JobError(
+            .alreadyRunning,
+            "a worker is at work in the background that can't be seen from here: stop it in the container in which it runs"
+          )
+        }
+        usleep(10_000)  // it has just begun, and says who it is at once
+      }
+      return nil
     }
 
     private static func isHeld(_ lock: Int32) -> Bool { flock(lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK }
 
     /// What the file of a lock that is held says may be of the one that held it before: its number may be a stranger's by now.
+    /// 0 while it has not said who it is.
     private func process(named lock: Int32) -> pid_t {
       let words = Self.words(in: lock)
       guard words.count >= 2, let number = pid_t(words[0]), number > 1, let start = UInt64(words[1]),
@@ -64,8 +83,23 @@
     init(store: String) { self.store = store }
 
     /// Starts it with these words, and waits until it works. If it ended before, this says what it said, and throws its exit
-    /// code.
-    func start(_ words: [String]) throws -> pid_t {
+    /// code. A signal that ends this process meanwhile ends it, too.
+    func start(_ words: [String]) async throws -> pid_t {
+      let begun = Lock<pid_t>(0)
+      let watch = await SignalWatch([SIGINT, SIGTERM, SIGHUP]) { signal in
+        begun.withLock { process in
+          if process > 0 {
+            for signal in [SIGTERM, SIGCONT] { kill(process, signal) }
+            Talk.line("The worker that was just started, process \(process), is asked to stop")
+          }
+          Foundation.exit(128 + signal)
+        }
+      }
+      defer { withExtendedLifetime(watch) {} }
+      return try start(words, begun)
+    }
+
+    private func start(_ words: [String], _ begun: Lock<pid_t>) throws -> pid_t {
       if let size = try? FileManager.default.attributesOfItem(atPath: log)[.size] as? Int, size > Self.mostLog {
         rename(log, log + ".old")
       }
@@ -80,10 +114,18 @@
       defer { for file in [output, input, news.read, complaints.read] { close(file) } }
       // Its files are to be as if it had been started by hand.
       let mask = umask(Program.umaskAtStart)
-      let started = Result { try Program.start(words, [input, output, complaints.write, news.write], leads: .session) }
+      let started = Result {
+        try begun.withLock { begun in
+          begun = try Program.start(words, [input, output, complaints.write, news.write], leads: .session)
+          return begun
+        }
+      }
       umask(mask)
       for file in [news.write, complaints.write] { close(file) }
       let process = try started.get()
+      let late = DispatchWorkItem { Talk.line("Process \(process) does not work yet; it is waited for") }
+      DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience, execute: late)
+      defer { late.cancel() }
       let said = (try? FileHandle(fileDescriptor: complaints.read).readToEnd()) ?? Data()
       _ = said.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
       var byte: UInt8 = 0
@@ -154,20 +196,13 @@
         return nil
       }
       defer { close(lock) }
-      var process: pid_t = 0
-      let began = ContinuousClock.now
-      while Self.isHeld(lock) {
-        process = self.process(named: lock)
-        if process != 0 { break }
-        guard began.duration(to: .now) < .seconds(3) else {
-          throw JobError(
-            .alreadyRunning,
-            "a worker is at work in the background that can't be seen from here: stop it in the container in which it runs"
-          )
-        }
-        usleep(10_000)  // it has just begun, and says who it is at once
+      guard let process = try known(lock) else { return nil }
+      // It would end this, too, and the next worker would run it again.
+      guard !ProcessEntry.isAncestor(process) else {
+        throw JobError(
+          .wrongState, "this is a part of a command that process \(process) runs: it would be ended with its own worker"
+        )
       }
-      guard process != 0 else { return nil }
       guard kill(process, SIGTERM) == 0 || errno == ESRCH else {
         throw JobError(.unusableFile, SystemError("process \(process) can't be asked to stop", errno).description)
       }
@@ -176,7 +211,7 @@
       let late = DispatchWorkItem { [process] in
         Talk.line("Process \(process) has not stopped yet; it is waited for")
       }
-      DispatchQueue.global().asyncAfter(deadline: .now() + 15, execute: late)
+      DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience, execute: late)
       // Its end lets go of the lock, however it comes about.
       while flock(lock, LOCK_SH) != 0, errno == EINTR {}
       late.cancel()

@@ -1,0 +1,106 @@
+#if Shell
+  import DurableJobs
+  import Foundation
+  import Subprocess
+  import TestProcesses
+  import Testing
+
+  @testable import Console
+  @testable import durable
+
+  @Suite("A worker that is stopped, or that can't begin")
+  struct WorkerStopTests {
+    let durable: Durable
+
+    init() throws { durable = try Durable() }
+
+    @Test("is not stopped by a command of its own, which it would run again and again")
+    func ownWorker() async throws {
+      let process = try #require(try await durable("work", "--detach", "--json").json["process"] as? Int)
+      let line = "'\(durable.program)' work stop; echo $? > code.new; mv code.new code"
+      let id = try await durable.add("--env", "DURABLE_STORE", "--shell", "--", line)
+      let code = durable.folder + "/code"
+      await until { access(code, F_OK) == 0 || kill(pid_t(process), 0) != 0 }
+      #expect(try String(contentsOfFile: code, encoding: .utf8) == "2\n")
+      #expect(try await durable("wait", "\(id)").status == .exited(0))
+      #expect(try await durable("log", "\(id)").stderr.contains("that process \(process) runs"))
+      #expect(try await durable("work", "stop").text == "process \(process) has stopped\n")
+    }
+
+    @Test("is ended with the command that starts it, as by Ctrl-C, also before it works")
+    func interrupted() async throws {
+      // It reads this before it says that it works, and waits for a writer.
+      _ = try Fifo(in: durable, ".netrc")
+      let lock = open(durable.store + "-worker", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      defer { close(lock) }
+      let said = Pipe()
+      let environment = ProcessInfo.processInfo.environment.merging(["HOME": durable.folder]) { $1 }
+      let command = try ChildProcess(
+        durable.program, ["work", "--detach", "--store", durable.store], environment: environment,
+        error: said.fileHandleForWriting.fileDescriptor)
+      try said.fileHandleForWriting.close()
+      await until {
+        if flock(lock, LOCK_SH | LOCK_NB) != 0 { return true }
+        flock(lock, LOCK_UN)
+        return false
+      }
+      command.send(SIGINT)
+      try #require(await command.ended() == .exited(130))
+      let words = String(decoding: try said.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+      #expect(words.contains("is asked to stop"), "\(words)")
+      await until { flock(lock, LOCK_SH | LOCK_NB) == 0 }
+    }
+
+    @Test("in another container keeps a second one from beginning, and no number of a process is told")
+    func elsewhere() async throws {
+      let file = open(durable.store + "-worker", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      defer { close(file) }
+      #expect(flock(file, LOCK_EX) == 0)
+      #expect(write(file, "7 7", 3) == 3)
+      let outcome = try await durable("work", "--detach")
+      #expect(outcome.status == .exited(1) && outcome.stderr.contains("can't be seen from here"), "\(outcome.stderr)")
+    }
+
+    @Test("that is a service's knows what would be ended with it")
+    func service() {
+      let file = ServiceFile(name: "mine", words: [], log: "")
+      let slice = "0::/user.slice/user-1000.slice/user@1000.service/app.slice"
+      #expect(file.holds(groups: "\(slice)/mine.service\n"))
+      #expect(!file.holds(groups: "\(slice)/not-mine.service\n"))
+    }
+
+    @Test(
+      "as an agent of launchd ends with 0 where it can do nothing without a person, so that it does not begin again")
+    func agent() async throws {
+      try Data("just a text, no database, but long enough to be looked at".utf8).write(
+        to: URL(fileURLWithPath: durable.store))
+      let label = ServiceFile(name: "mine", words: [], log: "").label
+      let ended = try await durable("work", environment: ["XPC_SERVICE_NAME": label])
+      #expect(ended.status == .exited(0))
+      #expect(!ended.stderr.isEmpty)
+      #expect(try await durable("work", environment: ["XPC_SERVICE_NAME": "0"]).status == .exited(6))
+    }
+
+    // MARK: What stands on a terminal by then
+
+    @Test("a frame that is cut short between two lines leaves a terminal that breaks lines")
+    func frame() {
+      var block = LiveBlock(isReflowed: false)
+      let text = block.replace(with: ["a", "b"], below: ["done"], width: 20, height: 5)
+      let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+      #expect(lines.count == 4)
+      for line in lines {
+        let (off, on) = (line.ranges(of: "\u{1b}[?7l"), line.ranges(of: "\u{1b}[?7h"))
+        #expect(off.count == on.count && zip(off, on).allSatisfy { $0.lowerBound < $1.lowerBound })
+      }
+    }
+
+    @Test("that it stops is said to the end, whatever a look that was under way has found")
+    func stopping() {
+      var screen = DownloadScreen()
+      screen.stops(saying: "Stopping.")
+      screen.isHeldUp(by: nil)
+      #expect(screen.obstacle == "Stopping.")
+    }
+  }
+#endif

@@ -186,6 +186,19 @@ private typealias Refusal = WorkerTests.Refusal
     #expect(job.failures.map(\.message) == Array(repeating: "timed out after 0.005 seconds", count: 3))
   }
 
+  @Test func `an attempt that timed out, and ends by an exit that takes effect, has the code of that`() async throws {
+    let worker = JobWorker(queue)
+    worker.register(Message.self) { _, _ in
+      await untilCancelled()
+      throw .permanent(JobError(.invalidArgument, "it has ended before"))
+    }
+    let handle = try await queue.enqueue(Message(text: "hi"), options: JobOptions(timeout: .milliseconds(5)))
+    try await worker.runUntilIdle()
+    let failures = try await handle.snapshot.failures
+    #expect(failures.map(\.message) == ["it has ended before"])
+    #expect(failures.map(\.code) == [JobError(.invalidArgument, "").codeToKeep])
+  }
+
   @Test func `C54 a stop lets running jobs end within the grace, and gives back those that do not`() async throws {
     let clock = ManualClock()
     let queue = JobQueue(store: InMemoryStore(clock: clock))

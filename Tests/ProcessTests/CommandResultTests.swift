@@ -20,9 +20,18 @@
 
     @Test func `a success is one unless it came only after a stop was asked for`() {
       #expect(result(.exited(0), wasAsked: false, .timedOut) == .exited(0, lastLine: nil))
-      #expect(result(.exited(0), wasAsked: true, nil) == .exited(0, lastLine: nil))
+      #expect(result(.exited(0), wasAsked: true, nil) == .askedToEnd)
       #expect(result(.exited(0), wasAsked: true, .timedOut) == .stopped(.timedOut))
       #expect(result(.exited(0), wasAsked: true, .shutdown) == .stopped(.shutdown))
+    }
+
+    @Test(arguments: [StopReason.timedOut, .shutdown, .suspended, .constraintLost, .overdue])
+    func `no stop takes back an end that came first, and any does one that may be its answer`(reason: StopReason) {
+      #expect(result(.exited(3), wasAsked: false, reason) == .exited(3, lastLine: nil))
+      #expect(result(.signalled(SIGSEGV), wasAsked: false, reason) == .killed(signal: SIGSEGV))
+      #expect(result(.exited(143), wasAsked: false, reason) == .stopped(reason))
+      #expect(result(.signalled(SIGINT), wasAsked: false, reason) == .stopped(reason))
+      #expect(result(.exited(3), wasAsked: true, reason) == .stopped(reason))
     }
 
     @Test func `a run that a later one has overtaken is no longer its worker's`() {
@@ -33,6 +42,7 @@
     @Test func `HUP to a supervisor takes no success back, and is a request only for who hears of a stop elsewhere`() {
       let hungUp = SupervisorReport(ending: .exited(0), wasHungUp: true)
       #expect(CommandResult(hungUp, stopReason: .shutdown) == .exited(0, lastLine: nil))
+      #expect(!hungUp.isAnswerToStop)
       #expect(SupervisorReport(ending: .exited(1), wasHungUp: true).isAnswerToStop)
       #expect(SupervisorReport(ending: .notStarted(.passing("asked")), wasAsked: true).isAnswerToStop)
     }

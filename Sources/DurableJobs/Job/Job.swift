@@ -86,7 +86,6 @@ public struct UntypedJob: Sendable {
 /// The JSON that jobs are stored as: keys are sorted, so that equal payloads are equal bytes in every process.
 enum JobCoding {
   private static let decoder = JSONDecoder()
-
   static var encoder: JSONEncoder {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -29,7 +29,5 @@ extension JobMiddleware {
 
   public func run(
     _ job: ClaimedJob, context: JobContext, next: @Sendable (ClaimedJob, JobContext) async throws -> Data?
-  ) async throws -> Data? {
-    try await next(job, context)
-  }
+  ) async throws -> Data? { try await next(job, context) }
 }

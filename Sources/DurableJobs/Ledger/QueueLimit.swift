@@ -49,6 +49,4 @@ package struct QueueLimit: Sendable {
   package var next: Int64? { limits.rate.map { (max(tat - $0.depth + $0.interval, now) + 999) / 1000 } }
 }
 
-extension JobRate {
-  package var depth: Int64 { interval * Int64(burst) }
-}
+extension JobRate { package var depth: Int64 { interval * Int64(burst) } }

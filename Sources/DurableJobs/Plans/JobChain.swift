@@ -22,16 +22,12 @@ public struct JobChain<Output: Sendable>: Sendable {
   /// Adds a link. `.then { _ in Cleanup() }` ignores the output, but still waits for it.
   public func then<P: JobPayload>(
     options: JobOptions = JobOptions(), _ next: (JobInput<Output>) -> P
-  ) -> JobChain<P.Output> where Output: Codable {
-    adding(next(last.output), options)
-  }
+  ) -> JobChain<P.Output> where Output: Codable { adding(next(last.output), options) }
 
   /// Adds a link after one that has no output.
   public func then<P: JobPayload>(
     options: JobOptions = JobOptions(), _ next: () -> P
-  ) -> JobChain<P.Output> where Output == Void {
-    adding(next(), options)
-  }
+  ) -> JobChain<P.Output> where Output == Void { adding(next(), options) }
 
   /// Adds a job that runs if any link before it fails, with that link's failure. The links after the failed one are
   /// skipped, and ``JobHandle/value`` of the chain throws the same failure.

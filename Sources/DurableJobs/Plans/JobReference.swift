@@ -52,9 +52,7 @@ extension JobReference where Self == JobDependency {
   public static func key(_ key: String) -> JobDependency { JobDependency(.key(key)) }
 }
 
-extension JobID: JobReference {
-  public var dependency: JobDependency { JobDependency(.job(self)) }
-}
+extension JobID: JobReference { public var dependency: JobDependency { JobDependency(.job(self)) } }
 
 /// A reference to a job whose output type is known, so that another job can use the output as a ``JobInput``.
 public protocol TypedJobReference<Output>: JobReference { associatedtype Output: Sendable }

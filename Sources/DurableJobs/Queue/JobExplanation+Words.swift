@@ -118,6 +118,4 @@ extension StoredWorker.Standing {
   }
 }
 
-extension Date {
-  var words: String { formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: false)) }
-}
+extension Date { var words: String { formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: false)) } }

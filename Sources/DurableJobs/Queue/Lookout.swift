@@ -19,9 +19,7 @@ private protocol AnyLookout: AnyObject, Sendable { func mustLook() }
 /// read runs in its own task because it serves all watchers: cancelling one does not interrupt the others.
 final class Lookout<Answer: Equatable & Sendable>: AnyLookout {
   /// The answer that a watcher last received.
-  struct Place: Sendable {
-    fileprivate var version = 0
-  }
+  struct Place: Sendable { fileprivate var version = 0 }
 
   private struct State {
     var answer: Result<Answer, any Error>?

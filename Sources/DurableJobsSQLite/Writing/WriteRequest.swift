@@ -3,9 +3,7 @@ import DurableJobs
 /// A caller's request to the writer: its part of a transaction, and how it learns the outcome.
 struct WriteRequest: Sendable {
   /// Results first, then new work, then claims, so that a claim finds everything that came with it.
-  enum Order: Int, CaseIterable, Sendable {
-    case settle, insert, other, claim
-  }
+  enum Order: Int, CaseIterable, Sendable { case settle, insert, other, claim }
 
   let order: Order
   /// May run more than once, each time in another transaction, of which at most the last is committed.

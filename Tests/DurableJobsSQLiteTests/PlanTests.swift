@@ -32,7 +32,9 @@ import Testing
     let source = URL(fileURLWithPath: #filePath).appendingPathComponent(
       "../../../Sources/DurableJobsSQLite/Writing/WriterStatement.swift")
     let text = try String(contentsOf: source.standardizedFileURL, encoding: .utf8)
-    let others: [WriterStatement] = [.begin, .commit, .rollback, .beginPart, .endPart, .rollbackPart]
+    let others: [WriterStatement] = [
+      .begin, .commit, .rollback, .beginPart, .endPart, .rollbackPart, .busyTimeout,
+    ]
     #expect(Set(heldStatements).union(others).count == text.components(separatedBy: ": WriterStatement =").count - 1)
   }
 

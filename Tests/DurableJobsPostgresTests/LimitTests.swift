@@ -203,7 +203,7 @@
         try session.write(until: end) { transaction in
           begun += 1
           transaction.begin()
-          if begun == 1 { transaction.begunAt -= .seconds(6) }
+          if begun == 1 { transaction.timedAt -= .seconds(6) }
           try verb(transaction)
         }
         #expect(begun == 2)

@@ -79,7 +79,7 @@
     private(set) var hasBegun = false
     var begunAt = Duration.zero
     /// When ``now`` was taken, by the uptime.
-    private var timedAt = Duration.zero
+    var timedAt = Duration.zero
     /// How long the last commit took on this connection.
     let usualCommit: Duration
     /// How long it waits for each lock before it is refused as a collision; nil: as long as it may take.

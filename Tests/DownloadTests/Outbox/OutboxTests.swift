@@ -517,10 +517,10 @@
         try await setting.jobs.drain()
       }()
       await server.held("/orders")
-      while !isOver.withLock({ $0 }) {
+      await until {
         // Set once the head of the answer is here.
         if setting.jobs.clock.timers.contains(.seconds(60)) { setting.jobs.clock.advance(by: .seconds(60)) }
-        await Task.yield()
+        return isOver.withLock { $0 }
       }
       try await drained
     }
@@ -586,9 +586,9 @@
       await server.held("/orders")
       let began = setting.jobs.clock.uptime
       // Time passes until the attempt has ended, however often its timer has to be set anew.
-      while setting.errors.isEmpty {
+      await until {
         if !setting.jobs.clock.timers.isEmpty { setting.jobs.clock.advance(by: .seconds(60)) }
-        await Task.yield()
+        return !setting.errors.isEmpty
       }
       _ = try await drained
       #expect(setting.errors.map(\.code) == [.stalled])

@@ -31,16 +31,13 @@
         timer.setEventHandler { draw() }
         timer.schedule(deadline: .now() + 1, repeating: 1)
         timer.activate()
-        // After Ctrl-Z and fg, the shell has written below the line.
-        let resumption = DispatchSource.makeSignalSource(signal: SIGCONT, queue: queue)
-        resumption.setEventHandler {
+        let resumption = Resumption.source(on: queue) {
           state.withLock { state in
             state.block.forget()
             state.lines = []
           }
           draw()
         }
-        resumption.activate()
         ticking = (timer, resumption)
       }
       queue.async { draw() }

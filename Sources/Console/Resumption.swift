@@ -16,6 +16,15 @@
       watch.withLock { $0 = made }
     }
 
+    /// The same, without waiting until it listens.
+    package static func source(on queue: DispatchQueue, act: @escaping @Sendable () -> Void) -> any DispatchSourceSignal
+    {
+      let source = DispatchSource.makeSignalSource(signal: SIGCONT, queue: queue)
+      source.setEventHandler(handler: act)
+      source.activate()
+      return source
+    }
+
     /// Whether that has happened since this was asked last.
     package func take() -> Bool {
       happened.withLock { happened in

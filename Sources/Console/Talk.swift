@@ -4,6 +4,16 @@
 
   /// What is said to a person, beside the data: on standard error.
   package enum Talk {
+    /// Says this if `body` takes longer than that.
+    package static func whileWaiting<R>(longerThan limit: Duration, _ text: String, for body: () throws -> R) rethrows
+      -> R
+    {
+      let late = DispatchWorkItem { line(text) }
+      DispatchQueue.global().asyncAfter(deadline: .now() + limit.seconds, execute: late)
+      defer { late.cancel() }
+      return try body()
+    }
+
     /// What errors begin with.
     package static let program = Lock("durable")
 

@@ -73,7 +73,9 @@
     }
 
     /// Where else to ask; nil for an answer that has a verdict.
-    var redirect: String? { [301, 302, 303, 307, 308].contains(status) ? headers.location : nil }
+    var redirect: String? { isRedirect ? headers.location : nil }
+
+    private var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) }
 
     func verdict(on question: Question) -> Verdict {
       if case .coded(let coding) = end, [200, 203, 206].contains(status) {
@@ -87,7 +89,7 @@
       case 206 where question.offset > 0: part(question)
       case 206: isWhole ? whole(question) : .failedForNow(refusal, retryAfter: nil)
       case 416 where question.offset > 0: beyondTheEnd(question)
-      case 301, 302, 303, 307, 308:
+      case _ where isRedirect:
         .failed(DownloadError(.unusableAnswer, "the server redirects (\(status)) without saying where to"))
       case _ where RetryAfter.mayPass(status, retryAfter): .failedForNow(refusal, retryAfter: retryAfter)
       default: .failed(refusal)

@@ -153,10 +153,8 @@
       mkdir(folder, 0o700)
       let file = open(folder + "/edits", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       guard file >= 0, flock(file, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR else { return file }
-      let late = DispatchWorkItem { Talk.line("Another 'durable edit' of this store is at work; it is waited for") }
-      DispatchQueue.global().asyncAfter(deadline: .now() + 1, execute: late)
-      while flock(file, LOCK_EX) != 0, errno == EINTR {}
-      late.cancel()
+      let why = "Another 'durable edit' of this store is at work; it is waited for"
+      Talk.whileWaiting(longerThan: .seconds(1), why) { while flock(file, LOCK_EX) != 0, errno == EINTR {} }
       return file
     }
 

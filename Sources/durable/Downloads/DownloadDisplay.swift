@@ -49,15 +49,12 @@
       state = Lock(State(began: clock.uptime))
       resumption = Lock(nil)
       guard isLive else { return }
-      // After Ctrl-Z and fg, the shell has written below the block.
-      let source = DispatchSource.makeSignalSource(signal: SIGCONT, queue: .global())
-      source.setEventHandler { [weak self] in
+      let source = Resumption.source(on: .global()) { [weak self] in
         self?.state.withLock { state in
           state.block.forget()
           state.isChanged = true
         }
       }
-      source.activate()
       resumption.withLock { $0 = source }
     }
 

@@ -17,8 +17,8 @@
 
     /// A log that is larger when a worker begins makes room for another; one older is kept.
     private static let mostLog = 1 << 20
-    /// So many seconds a process is waited for without a word.
-    private static let patience = 15.0
+    /// So long a process is waited for without a word.
+    private static let patience = Duration.seconds(15)
     /// Where one that was just started says that it works.
     private static let news: Int32 = 3
 
@@ -123,15 +123,16 @@
       umask(mask)
       for file in [news.write, complaints.write] { close(file) }
       let process = try started.get()
-      let late = DispatchWorkItem { Talk.line("Process \(process) does not work yet; it is waited for") }
-      DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience, execute: late)
-      defer { late.cancel() }
-      let said = (try? FileHandle(fileDescriptor: complaints.read).readToEnd()) ?? Data()
-      _ = said.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
-      var byte: UInt8 = 0
-      var count = read(news.read, &byte, 1)
-      while count < 0, errno == EINTR { count = read(news.read, &byte, 1) }
-      guard count == 1 else {
+      let why = "Process \(process) does not work yet; it is waited for"
+      let (said, works) = Talk.whileWaiting(longerThan: Self.patience, why) {
+        let said = (try? FileHandle(fileDescriptor: complaints.read).readToEnd()) ?? Data()
+        _ = said.withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
+        var byte: UInt8 = 0
+        var count = read(news.read, &byte, 1)
+        while count < 0, errno == EINTR { count = read(news.read, &byte, 1) }
+        return (said, count == 1)
+      }
+      guard works else {
         var status: Int32 = 0
         waitpid(process, &status, 0)
         let signal = status & 0x7f
@@ -208,13 +209,9 @@
       }
       // One that somebody has stopped would hear it only when it goes on.
       kill(process, SIGCONT)
-      let late = DispatchWorkItem { [process] in
-        Talk.line("Process \(process) has not stopped yet; it is waited for")
-      }
-      DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience, execute: late)
+      let why = "Process \(process) has not stopped yet; it is waited for"
       // Its end lets go of the lock, however it comes about.
-      while flock(lock, LOCK_SH) != 0, errno == EINTR {}
-      late.cancel()
+      Talk.whileWaiting(longerThan: Self.patience, why) { while flock(lock, LOCK_SH) != 0, errno == EINTR {} }
       return process
     }
   }

@@ -327,6 +327,23 @@
       for store in [store, other] { await store.close() }
     }
 
+    @Test(
+      "C42 Of two set-backs of the clock, of which another process has seen only the first, the second is put right")
+    func setBackTwice() async throws {
+      let late = try await insert(1, terms: JobTerms(start: .after(.seconds(3600))))
+      let theirs = ManualClock()
+      let other = try await server.store(schema, "dbname=\(database)", clock: theirs)
+      for store in [store, other] { _ = try await store.counts(where: .all) }
+      theirs.stepWallClock(by: .seconds(-1800))
+      _ = try await other.counts(where: .all)
+      clock.stepWallClock(by: .seconds(-3000))
+      for _ in 0..<2 {
+        let start = clock.now.addingTimeInterval(3600)
+        #expect(try await store.jobs(JobQuery(.ids(late))).map(\.runAt) == [start])
+      }
+      await other.close()
+    }
+
     @Test("Who names jobs does not count all that there are")
     func named() async throws {
       let terms = JobTerms(key: "key", tags: ["tag"])

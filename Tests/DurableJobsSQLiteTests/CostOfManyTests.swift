@@ -64,6 +64,30 @@ import Testing
     clock.advance(by: .seconds(1000))
     #expect(try await store.recover(RecoveryRequest(worker: "w")).pruned == 10)
   }
+
+  @Test func `A job that others keep is not loaded again and again to be deleted, with all of them`() async throws {
+    var configuration = SQLiteStore.Configuration()
+    let clock = ManualClock()
+    configuration.clock = clock
+    let store = try SQLiteStore(path: folder.path(), configuration: configuration)
+    let parent = try await store.insert(.plain())[0]
+    let job = try await store.claim(.of(1)).jobs[0]
+    _ = try await store.settle([job.settled()], thenClaim: nil)
+    let other = try await store.insert(.plain(terms: JobTerms(start: .after(.seconds(1_000_000)))))[0]
+    let edges = [JobEdge(.job(parent)), JobEdge(.job(other))]
+    let child = NewJob(queue: "default", kind: "k", payload: Data(), edges: edges)
+    _ = try await store.insert(JobInsertion(Array(repeating: child, count: 100)))
+    clock.advance(by: Defaults.retention + .seconds(1))
+    let (work, report) = try await store.work { try await store.recover(RecoveryRequest(worker: "w")) }
+    #expect(report.pruned == 0)
+    #expect(work.rows == 0)
+    _ = try await store.change(.cancel(reason: nil), where: .all, after: nil, limit: 1000)
+    clock.advance(by: Defaults.failedRetention + .seconds(1))
+    var pruned = 0
+    for _ in 0..<9 { pruned += try await store.recover(RecoveryRequest(worker: "w")).pruned }
+    #expect(pruned == 102)
+    await store.close()
+  }
 }
 
 extension UniqueKey {

@@ -36,6 +36,21 @@ import Testing
       ])
   }
 
+  @Test func `C23 a handler that waits in the last place that a limit of its queue allows is told that it can't`()
+    async throws
+  {
+    try await queue.setLimits(JobLimits(running: 2))
+    for _ in 1...2 { try await queue.enqueue(kind: "parent", payload: Data()) }
+    let counts = try await family(slots: 4).runUntilIdle()
+    #expect(counts == JobCounts([.failed: 1, .succeeded: 3]))
+    let job = try #require(try await queue.jobs(where: .state(.failed), detail: .failures).first)
+    let words = try #require(job.failures.last?.message)
+    #expect(
+      words.hasSuffix(
+        "handlers that wait hold every place that the limit of the queue 'default' allows. Raise that limit, or enqueue such "
+          + "jobs in another queue"), "\(words)")
+  }
+
   /// A worker whose handler of "parent" waits for the last of the jobs that `jobs` makes of its own id.
   private func parent(
     slots: Int, of options: JobOptions = JobOptions(), _ jobs: @escaping @Sendable (JobID) -> [NewJob]

@@ -52,7 +52,9 @@ final class Decider {
   func told(_ constraint: JobConstraint, _ isSatisfied: Bool) { state.told(constraint, isSatisfied, .zero) }
   func hold(_ isHeld: Bool) { state.set(held: isHeld) }
   func learnedKinds() { state.learnedKinds() }
-  func isStuck(_ token: ClaimToken, behind queue: String) -> Bool { state.isStuck(token, behind: queue) }
+  func isStuck(_ token: ClaimToken, behind queue: String, places: Int) -> Bool {
+    state.isStuck(token, behind: queue, places: places)
+  }
   func stoppedWaiting(_ token: ClaimToken) { state.stoppedWaiting(token) }
   func storeCloses(_ now: Duration) { state.storeCloses(now) }
   func stop(graceEnd: Duration) { state.stop(graceEnd: graceEnd) }

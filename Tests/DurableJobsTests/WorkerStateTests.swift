@@ -40,7 +40,7 @@ import Testing
     let attempt = RunningAttempt.make(job: 1, queue: "a")
     state.claimed([attempt])
     state.hold(true)
-    #expect(!state.isStuck(attempt.claim.token, behind: "a"))
+    #expect(!state.isStuck(attempt.claim.token, behind: "a", places: 2))
     #expect(state.next(.zero) == .wait(until: Defaults.renewalInterval))
     state.hold(false)
     #expect(state.next(.zero) == .turn([], claim: ["a": 1]))
@@ -303,13 +303,61 @@ import Testing
     let attempts = (1...2).map { RunningAttempt.make(job: $0, queue: "a") }
     state.claimed(attempts)
     let (first, second) = (attempts[0].claim.token, attempts[1].claim.token)
-    #expect(!state.isStuck(first, behind: "a"))
-    #expect(!state.isStuck(first, behind: "a"), "it waits for two")
-    #expect(!state.isStuck(second, behind: "b"), "that queue has a slot")
-    #expect(!state.isStuck(second, behind: "c"), "others serve that queue")
-    #expect(state.isStuck(second, behind: "a"))
+    #expect(!state.isStuck(first, behind: "a", places: 2))
+    #expect(!state.isStuck(first, behind: "a", places: 2), "it waits for two")
+    #expect(!state.isStuck(second, behind: "b", places: 1), "that queue has a slot")
+    #expect(!state.isStuck(first, behind: "a", places: 2), "the other's job runs, and then this one's")
+    #expect(!state.isStuck(second, behind: "c", places: .max), "others serve that queue")
+    #expect(state.isStuck(second, behind: "a", places: 2))
     state.stoppedWaiting(first)
-    #expect(!state.isStuck(second, behind: "a"))
+    #expect(!state.isStuck(second, behind: "a", places: 2))
+  }
+
+  @Test func `handlers of two queues that wait for jobs of each other's are stuck`() {
+    let state = Decider.make(limits: ["a": 1, "b": 1], isFresh: false)
+    let attempts = [RunningAttempt.make(job: 1, queue: "a"), .make(job: 2, queue: "b")]
+    state.claimed(attempts)
+    #expect(!state.isStuck(attempts[0].claim.token, behind: "b", places: 1))
+    #expect(state.isStuck(attempts[1].claim.token, behind: "a", places: 1))
+  }
+
+  @Test func `requests to stop, however often somebody asks, keep back neither results nor claims nor recovery`() {
+    let state = Decider.make(limits: ["a": 2], isFresh: false)
+    let attempts = (1...2).map { RunningAttempt.make(job: $0, queue: "a") }
+    state.claimed(attempts)
+    let now = Defaults.sweepInterval
+    var steps: [WorkerState.Step] = []
+    state.ended(attempts[0], .success(of: attempts[0]))
+    // Each time while the step before is under way.
+    for _ in 0..<5 {
+      #expect(state.heard(.changedElsewhere(.stops)))
+      steps.append(state.next(now))
+      switch steps.last {
+      case .turn(_, let claim): state.turnEnded(claimed: claim.map { _ in ClaimBatch() }, now)
+      case .renew: state.renewed([:])
+      default: state.recovered(RecoveryReport(), now)
+      }
+    }
+    #expect(steps.contains(.turn([.success(of: attempts[0])], claim: ["a": 1])))
+    #expect(steps.contains(.recover))
+    #expect(steps.contains(.renew))
+  }
+
+  @Test func `a run until idle that has claimed once more asks again before it ends`() {
+    let state = Decider.make(goal: .idle, limits: ["a": 1], isFresh: false)
+    #expect(state.next(.zero) == .askIfIdle)
+    state.askedIfIdle(true)
+    // What came while it asked.
+    let ready = JobTransition(id: JobID(rawValue: 1), queue: "a", kind: "k", state: .ready)
+    #expect(state.heard(.committed([ready])))
+    #expect(state.next(.zero) == .turn([], claim: ["a": 1]))
+    let attempt = RunningAttempt.make(job: 1, queue: "a")
+    state.claimed([attempt])
+    let retry = ClaimSettlement(token: attempt.claim.token, result: .retry(.after(.seconds(5)), message: "no"))
+    state.ended(attempt, retry)
+    #expect(state.next(.zero) == .turn([retry], claim: ["a": 1]))
+    state.turnEnded(claimed: ClaimBatch(nextDue: .seconds(5)), .zero)
+    #expect(state.next(.zero) == .askIfIdle)
   }
 
   @Test func `to be idle is asked only when nothing is under way, and again after each news`() {

@@ -167,9 +167,9 @@ extension JobStore {
     guard let (engine, token) = WorkerEngine.handler(on: self) else {
       return try await signals.watch.end(of: id, in: self)
     }
-    try await engine.check(id, isAwaitedBy: token)
+    let limit = try await engine.check(id, isAwaitedBy: token)
     defer { engine.stoppedWaiting(token) }
-    return try await signals.watch.end(of: id, in: self) { engine.refusal(of: $0, to: token) }
+    return try await signals.watch.end(of: id, in: self) { engine.refusal(of: $0, to: token, limit: limit) }
   }
 
   /// What any living worker can serve of a queue, including workers of this process that the store does not know yet.

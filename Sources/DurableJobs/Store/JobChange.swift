@@ -63,8 +63,12 @@ public struct ChangeReport: Hashable, Sendable {
     public var job: JobID
     /// The message of ``JobCourse/apply(_:now:random:keyOwner:causeState:)``, such as "is running; cancel it first".
     public var message: String
+    /// Of a job that can't be retried: the one that has its unique key.
+    public var keyOwner: JobID?
 
-    public init(job: JobID, message: String) { (self.job, self.message) = (job, message) }
+    public init(job: JobID, message: String, keyOwner: JobID? = nil) {
+      (self.job, self.message, self.keyOwner) = (job, message, keyOwner)
+    }
   }
 
   public init(changed: [JobID] = [], refused: [Refusal] = [], next: JobID? = nil) {

@@ -130,32 +130,46 @@ final class WorkerEngine: Sendable {
     await gaveBack.pass()
   }
 
-  /// The error for a handler that can't wait for a job, because the job would then never run; nil if it can.
-  func refusal(of job: JobSnapshot, to token: ClaimToken) -> JobError? {
+  /// The error for a handler that can't wait for a job, because the job would then never run; nil if it can. `limit`: how
+  /// many jobs of its queue may run at once, over all workers.
+  func refusal(of job: JobSnapshot, to token: ClaimToken, limit: Int) -> JobError? {
     guard [.ready, .scheduled, .blocked].contains(job.state) else { return nil }
-    let isStuck = shared.withLock { $0.handlers[job.kind] != nil && $0.state.isStuck(token, behind: job.queue) }
-    guard isStuck, !store.signals.localWorkers.kinds(in: job.queue, except: self).contains(job.kind) else { return nil }
+    let isServedByOthers = store.signals.localWorkers.kinds(in: job.queue, except: self).contains(job.kind)
+    let (slots, isStuck) = shared.withLock { shared in
+      let isOurs = shared.handlers[job.kind] != nil && !isServedByOthers
+      let slots = isOurs ? shared.state.limits[job.queue] ?? .max : .max
+      return (slots, shared.state.isStuck(token, behind: job.queue, places: min(slots, limit)))
+    }
+    guard isStuck else { return nil }
+    let (places, remedy) =
+      limit < slots
+      ? ("place that the limit of the queue '\(job.queue)' allows", "that limit")
+      : ("slot of their worker for the queue '\(job.queue)'", "its maxConcurrentJobs")
     return JobError(
       .wrongState,
-      "job \(job.id) (\(job.kind)) can't run while job \(token.job) waits for it: handlers that wait hold every slot of "
-        + "their worker for the queue '\(job.queue)'. Raise its maxConcurrentJobs, or enqueue such jobs in another queue"
-    )
+      "job \(job.id) (\(job.kind)) can't run while job \(token.job) waits for it: handlers that wait hold every "
+        + "\(places). Raise \(remedy), or enqueue such jobs in another queue")
   }
 
-  /// Throws if a handler must not wait for a job because that needs the end of the handler's own.
-  func check(_ id: JobID, isAwaitedBy token: ClaimToken) async throws {
+  /// Throws if a handler must not wait for a job because that needs the end of the handler's own. Returns how many jobs of
+  /// that job's queue may run at once.
+  func check(_ id: JobID, isAwaitedBy token: ClaimToken) async throws -> Int {
     guard id != token.job else { throw JobError(ofOwnEnd: id) }
     let jobs = try await store.jobs(JobQuery(.ids([id, token.job]), detail: .edges))
-    guard let job = jobs.first(where: { $0.id == id }), job.state == .blocked else { return }
+    guard let job = jobs.first(where: { $0.id == id }), !job.state.isFinished else { return .max }
+    let settings = try await store.settings()
     var why: String?
     if job.edges.contains(where: { $0.target == .job(token.job) }) { why = "needs the end of that job" }
     if let lane = job.lane?.name, jobs.contains(where: { $0.id != id && $0.lane?.name == lane }),
-      try await !store.settings().contains(where: { if case .lane(lane, _) = $0 { true } else { false } })
+      !settings.contains(where: { if case .lane(lane, _) = $0 { true } else { false } })
     {
       why = "is behind that job in the lane '\(lane)'"
     }
-    guard let why else { return }
-    throw JobError(.wrongState, "job \(id) (\(job.kind)) can't run while job \(token.job) waits for it: it \(why)")
+    if job.state == .blocked, let why {
+      throw JobError(.wrongState, "job \(id) (\(job.kind)) can't run while job \(token.job) waits for it: it \(why)")
+    }
+    return settings.compactMap { if case .limits(job.queue, let limits) = $0 { limits?.running } else { nil } }.min()
+      ?? .max
   }
 
   func stoppedWaiting(_ token: ClaimToken) { shared.withLock { $0.state.stoppedWaiting(token) } }

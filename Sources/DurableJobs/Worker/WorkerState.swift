@@ -34,7 +34,7 @@ struct WorkerState: Sendable {
   }
 
   private(set) var goal: Goal
-  private var limits: [String: Int]
+  private(set) var limits: [String: Int]
   private var isHeld = false
   private var knowsKinds: Bool
   var constraints = ConstraintState()
@@ -44,8 +44,8 @@ struct WorkerState: Sendable {
   private var slotsTaken: [String: Int] = [:]
   /// Claims that were lost; their handlers may still be running.
   private var lost: Set<ClaimToken> = []
-  /// Attempts whose handlers wait for a job that itself needs a slot of this worker.
-  private var stuck: Set<ClaimToken> = []
+  /// The queues for whose jobs handlers wait, and how many of those can run at once.
+  private var stuck: [ClaimToken: (queue: String, places: Int)] = [:]
   /// Results that have not been stored.
   private var results: [ClaimSettlement] = []
   /// The slots that the turn under way asks for, and the results that joined it since it began.
@@ -72,6 +72,8 @@ struct WorkerState: Sendable {
   private let sweepInterval: Duration
   /// A due recovery step comes before the next turn, so that both make progress; renewals come before either.
   private var hadTurn = true
+  /// Nor do requests to stop, however often somebody asks, keep back turns or recovery.
+  private var mayHearStops = true
   private var progressDue: Duration?
   private var lastProgress: Duration = .zero
   private var graceEnd: Duration?
@@ -111,10 +113,10 @@ struct WorkerState: Sendable {
       self.nextDue = nil
       workMayWait = true
     }
-    if mustRenew(now) { return renewal(now) }
+    if mustRenew(now) || mustHearStops && mayHearStops { return renewal(now) }
     let recoveryIsDue = now >= nextRecovery && !isStopping
     if !(recoveryIsDue && hadTurn), now >= notBefore, let turn = nextTurn() {
-      hadTurn = true
+      (hadTurn, mayHearStops) = (true, true)
       return turn
     }
     if let listDue, now >= listDue { return renewal(now) }
@@ -129,6 +131,7 @@ struct WorkerState: Sendable {
       workMayWait = true
       return .recover
     }
+    if mustHearStops { return renewal(now) }
     if !isStopping, now >= notBefore, let bite = constraints.nextBite(now) { return .wake(bite) }
     if isOver { return .done }
     if mayAskIfIdle {
@@ -184,13 +187,14 @@ struct WorkerState: Sendable {
   }
 
   private func mustRenew(_ now: Duration) -> Bool {
-    guard holdsClaims else { return false }
-    return now >= nextRenewal || stopsMayBeAsked || progressDue.map { now >= $0 } ?? false
+    holdsClaims && (now >= nextRenewal || progressDue.map { now >= $0 } ?? false)
   }
+
+  private var mustHearStops: Bool { stopsMayBeAsked && holdsClaims }
 
   private mutating func renewal(_ now: Duration) -> Step {
     nextRenewal = now + Defaults.renewalInterval
-    stopsMayBeAsked = false
+    (stopsMayBeAsked, mayHearStops) = (false, false)
     if progressDue != nil {
       progressDue = nil
       lastProgress = now
@@ -239,7 +243,7 @@ struct WorkerState: Sendable {
     full = claimed.full
     if claimed.hasMore || othersEnded && !full.isEmpty { workMayWait = true }
     nextDue = claimed.nextDue.map { now + $0 }
-    if !claimed.jobs.isEmpty { hasClaimedOne = true }
+    if !claimed.jobs.isEmpty { (hasClaimedOne, isIdle) = (true, false) }
     mayBeIdle = true
     if atWork.count == lost.count, !claimed.jobs.isEmpty { nextRenewal = now + Defaults.renewalInterval }
   }
@@ -368,7 +372,7 @@ struct WorkerState: Sendable {
   mutating func ended(_ attempt: RunningAttempt, _ settlement: ClaimSettlement?) {
     let token = attempt.claim.token
     atWork[token] = nil
-    stuck.remove(token)
+    stuck[token] = nil
     slotsTaken[attempt.claim.queue]! -= 1
     if lost.remove(token) == nil, let settlement { results.append(settlement) }
     (workMayWait, mayBeIdle) = (true, true)
@@ -387,15 +391,21 @@ struct WorkerState: Sendable {
   /// Whether its handler runs now: a task that the handler has started may outlive it.
   func isAtWork(_ token: ClaimToken) -> Bool { atWork[token] != nil }
 
-  /// The handler of `token` waits for a job of `queue` that is not running. Returns whether it never will, because
-  /// every slot of the queue is held by a handler that waits in this way.
-  mutating func isStuck(_ token: ClaimToken, behind queue: String) -> Bool {
-    guard let limit = limits[queue], isAtWork(token) else { return false }
-    stuck.insert(token)
-    return stuck.count { atWork[$0]?.claim.queue == queue } >= limit
+  /// The handler of `token` waits for a job of `queue` that is not running, of which so many can run at once. Returns whether
+  /// it never will, because all those places are held by handlers that wait in this way.
+  mutating func isStuck(_ token: ClaimToken, behind queue: String, places: Int) -> Bool {
+    guard isAtWork(token) else { return false }
+    stuck[token] = (queue, places)
+    var full = Dictionary(stuck.values.map { ($0.queue, $0.places) }, uniquingKeysWith: min)
+    // A place is lost whose holder waits for one that is.
+    func isOpen(_ queue: String, _ places: Int) -> Bool {
+      stuck.count { atWork[$0.key]?.claim.queue == queue && full[$0.value.queue] != nil } < places
+    }
+    while let open = full.first(where: { isOpen($0, $1) }) { full[open.key] = nil }
+    return full[queue] != nil
   }
 
-  mutating func stoppedWaiting(_ token: ClaimToken) { stuck.remove(token) }
+  mutating func stoppedWaiting(_ token: ClaimToken) { stuck[token] = nil }
 
   // MARK: Events from outside
 

@@ -271,7 +271,7 @@
 
     // MARK: Time
 
-    static let epochSQL = "SELECT epoch FROM §meta WHERE id=1 FOR UPDATE"
+    static let epochSQL = "SELECT epoch,epoch_at FROM §meta WHERE id=1 FOR UPDATE"
     static let nextEpochSQL = """
       UPDATE §meta SET epoch=epoch+1,epoch_at=$1,epoch_job=coalesce((SELECT max(id) FROM §job),0) WHERE id=1
       """
@@ -299,10 +299,16 @@
     /// the others see by the epoch that it is not the `known` one any more. Returns the one that holds from now on.
     func rebaseWaits(by setBack: Int64, known: Int64) throws -> Int64 {
       begin()
-      var epoch: Int64 = 0
-      connection.send(Self.epochSQL) { epoch = $0.int(0, 0) }
+      var (epoch, seen) = (Int64(0), Int64(0))
+      connection.send(Self.epochSQL) { (epoch, seen) = ($0.int(0, 0), $0.int(0, 1)) }
       try sync()
-      guard epoch == known else { return epoch }
+      var setBack = setBack
+      if epoch != known {
+        try checkAge()
+        // By the time that the other noted, the clock was set back by this much more.
+        setBack = SeenTime(latest: seen).setBack(at: now, .zero)
+        guard setBack > 0 else { return epoch }
+      }
       // Half-way it would be worth nothing, and the next call would begin it anew.
       connection.deadline = SystemClock().uptime + Self.rebaseLimit
       connection.limitStatements(to: Self.rebaseLimit, inTransaction: true)

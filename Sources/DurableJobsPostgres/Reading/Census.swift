@@ -24,10 +24,13 @@
       "SELECT EXISTS(SELECT 1 FROM §route r WHERE EXISTS(SELECT 1 FROM §job WHERE route=r.id AND state=3 AND rank<=$1))"
     static let changesSQL = "SELECT changes FROM §meta WHERE id=1"
     static let nextDeadlineSQL = "SELECT at FROM §deadline ORDER BY at LIMIT 1"
+    /// Without those that others keep.
     static let finishedSQL = """
       SELECT j.id,j.state,j.entered_at,
         CASE WHEN j.state=7 AND j.links&\(Links.unique.rawValue)<>0 THEN(SELECT options FROM §spec WHERE id=j.id) END,j.route
-      FROM §job j WHERE j.id>$1 ORDER BY j.id LIMIT $2
+      FROM §job j WHERE j.id>$1 AND NOT(j.links&\(Links.children.rawValue)<>0 AND j.state>6 AND EXISTS(
+        SELECT 1 FROM §edge e JOIN §job c ON c.id=e.child WHERE e.parent=j.id AND (c.state<7 OR e.slot>=0 AND c.state<>7)))
+      ORDER BY j.id LIMIT $2
       """
 
     static let emptySQL = "SELECT id,empty_at FROM §batch WHERE empty_at IS NOT NULL ORDER BY empty_at,id LIMIT $1"

@@ -121,9 +121,7 @@ final class Engine: Sendable {
     }
   }
 
-  private func makeKnown() throws {
-    do { _ = try presence.session() } catch { throw JobError(error, path: path) }
-  }
+  private func makeKnown() throws { do { _ = try presence.session() } catch { throw JobError(error, path: path) } }
 
   /// False in a forked copy of the process, which has neither the threads nor the locks, and would wait forever.
   var isOfThisProcess: Bool { getpid() == process }

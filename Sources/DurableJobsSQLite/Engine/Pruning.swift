@@ -1,8 +1,13 @@
 import DurableJobs
 
 extension Engine {
+  /// Without those that others keep.
   static let finishedSQL = """
-    SELECT id,state,entered_at,links,route FROM durable_job WHERE id>?1 ORDER BY id LIMIT ?2
+    SELECT id,state,entered_at,links,route FROM durable_job j WHERE id>?1
+      AND NOT(links&\(Links.children.rawValue) AND state>6 AND EXISTS(
+        SELECT 1 FROM durable_edge e CROSS JOIN durable_job c ON c.id=e.child
+        WHERE e.parent=j.id AND (c.state<7 OR e.slot>=0 AND c.state<>7)))
+    ORDER BY id LIMIT ?2
     """
 
   static let emptySQL =

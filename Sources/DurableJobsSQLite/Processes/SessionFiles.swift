@@ -99,9 +99,7 @@ final class SessionFiles: Sendable {
     for name in files.compactMap({ SessionFile.beginning.session(ofFile: $0) }) {
       let path = SessionFile.beginning.path(of: name, in: folder.path)
       guard let begun = FileLock.file(at: path), FileLock.take(begun) else { continue }
-      withExtendedLifetime(begun) {
-        if FileLock.isFile(begun, at: path) { unlink(path) }
-      }
+      withExtendedLifetime(begun) { if FileLock.isFile(begun, at: path) { unlink(path) } }
     }
     for file in files {
       guard let name = SessionFile.mail.session(ofFile: file) ?? SessionFile.life.session(ofFile: file) else {

@@ -59,9 +59,13 @@ final class WriteTransaction {
       if SeenTime.isOutdated(memory.notedAt, at: now) { try noteTime() }
       return
     }
-    let known = memory.epoch
-    memory.epoch = try connection[.epoch].first { $0.int(0) } ?? known
-    guard memory.epoch == known else { return }
+    var setBack = setBack
+    if let (epoch, seen) = try connection[.epoch].first({ ($0.int(0), $0.int(1)) }), epoch != memory.epoch {
+      // By the time that the other noted, the clock was set back by this much more.
+      memory.epoch = epoch
+      setBack = SeenTime(latest: seen).setBack(at: now, .zero)
+      guard setBack > 0 else { return }
+    }
     try run(.nextEpoch)
     try noteTime()
     memory.epoch = (memory.epoch & WriterStatement.ring) + 1

@@ -258,7 +258,7 @@ struct WriterStatement: Hashable, Sendable, ExpressibleByStringInterpolation {
     WHERE route=?1 AND state=5 AND state<>7 AND claim BETWEEN ?2 AND ?3 LIMIT ?4
     """
 
-  static let epoch: WriterStatement = "SELECT epoch FROM durable_meta WHERE id=1"
+  static let epoch: WriterStatement = "SELECT epoch,epoch_at FROM durable_meta WHERE id=1"
   static let nextEpoch: WriterStatement = "UPDATE durable_meta SET epoch=(epoch&\(Self.ring))+1 WHERE id=1"
   static let noteTime: WriterStatement = """
     UPDATE durable_meta SET epoch_at=?1,epoch_job=ifnull((SELECT max(id) FROM durable_job),0) WHERE id=1

@@ -111,8 +111,9 @@ extension StoreConformance {
         let before = try await trial.job(id)
         let report = try await trial.report(.retry, id)
         try same(report.changed, [], "the jobs retried")
-        let message = try present(report.refused.first, "a refusal").message
-        try holds(message.contains("belongs to job \(newer);"), "'\(message)' names job \(newer)")
+        let refusal = try present(report.refused.first, "a refusal")
+        try same(refusal.keyOwner, newer, "the job that has its key")
+        try holds(refusal.message.contains("belongs to job \(newer);"), "'\(refusal.message)' names job \(newer)")
         try same(try await trial.job(id), before, "the refused job")
       }
       try await trial.change(.cancel(reason: nil), newer)
@@ -336,8 +337,7 @@ extension StoreConformance {
           try same(try await trial.job(id).state, .skipped, "the state of one that needs the failed one, too")
         }
         let refusals = try await trial.report(.retry, line[0]).refused
-        try holds(
-          refusals.first?.message.contains("belongs to job \(stranger)") ?? false, "job \(stranger) is in the way")
+        try same(refusals.first?.keyOwner, stranger, "the job that is in the way")
         try same(try await trial.states(line), [.failed, .skipped], "the line after a retry that was refused")
       }
     },

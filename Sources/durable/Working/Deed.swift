@@ -81,16 +81,12 @@
     private func toldByOwner(
       _ refused: [ChangeReport.Refusal], in store: OpenStore
     ) async throws -> [ChangeReport.Refusal] {
-      guard change == .retry else { return refused }
-      let owners = refused.map {
-        $0.message.firstMatch(of: /its unique key belongs to job (\d+)/).flatMap { JobID(String($0.1)) }
+      var owners: [JobID: JobSnapshot] = [:]
+      for page in refused.compactMap(\.keyOwner).pages(of: 400) {
+        owners.merge(try await store.store.jobs(Array(page), detail: [])) { $1 }
       }
-      var jobs: [JobID: JobSnapshot] = [:]
-      for page in owners.compactMap(\.self).pages(of: 400) {
-        jobs.merge(try await store.store.jobs(Array(page), detail: [])) { $1 }
-      }
-      return zip(refused, owners).map { refusal, owner in
-        guard let owner = owner.flatMap({ jobs[$0] }), !owner.state.isFinished else { return refusal }
+      return refused.map { refusal in
+        guard let owner = refusal.keyOwner.flatMap({ owners[$0] }), !owner.state.isFinished else { return refusal }
         let words = "stays as it is: job \(owner.id) has its unique key, and is \(owner.state.rawValue)"
         return ChangeReport.Refusal(job: refusal.job, message: words)
       }

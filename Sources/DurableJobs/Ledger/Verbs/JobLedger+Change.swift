@@ -18,7 +18,8 @@ extension JobLedger {
           try book.apply(change, to: id, removing: going)
           report.changed.append(id)
         } catch let refusal as JobError where refusal.code == .wrongState {
-          report.refused.append(ChangeReport.Refusal(job: id, message: refusal.message))
+          let owner = change == .retry ? book[id].flatMap { book.keyOwner(besides: $0) } : nil
+          report.refused.append(ChangeReport.Refusal(job: id, message: refusal.message, keyOwner: owner))
         }
       }
       // What they need may be reopened by now, with what was skipped between them.

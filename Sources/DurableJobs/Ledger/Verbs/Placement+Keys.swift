@@ -7,7 +7,7 @@ extension Placement {
     {
       replaced[unique.key] = unfinishedOwners(of: unique.key)
       for id in unfinishedOwners(of: unique.key) {
-        guard let row = book[id] else { continue }
+        guard let row = book[id], row.course.stopAsked != .cancelled else { continue }
         book.change(id) { change in
           try? change.after.course.apply(
             .cancel(reason: "replaced by another of its unique key, '\(unique.key)'"), now: now)

@@ -64,6 +64,20 @@ import Testing
     #expect(asked.withLock { $0 } > 0)
   }
 
+  @Test func `An app that only enqueues in its own transactions notes the time once a minute`() async throws {
+    func noted() async throws -> Int64? {
+      try await pool.read { try Int64.fetchOne($0, sql: "SELECT epoch_at FROM durable_meta") }
+    }
+    var times: [Int64?] = []
+    for wait in [120, 10, 10, 60] {
+      clock.advance(by: .seconds(wait))
+      try await pool.write { [queue] db in _ = try queue.enqueue(Order(number: 1), in: db) }
+      times.append(try await noted())
+    }
+    #expect(Set(times[0...2]).count == 1)
+    #expect(times[3] == clock.now.milliseconds)
+  }
+
   @Test func `A time to wait and a handler of progress that an app has set on its connection stay`() async throws {
     final class Calls: Sendable { let count = Lock(0) }
     let calls = Calls()

@@ -38,9 +38,29 @@
         try factory.expectTimer("durable_jobs_wait", [("queue", "default"), ("kind", "errand")]).values.count == 4)
       try await jobs.advance(by: .seconds(700))
       #expect(try runs(.putOff) == 3)
+      let waits = try factory.expectTimer("durable_jobs_wait", [("queue", "default"), ("kind", "errand")]).values
+      #expect(waits.count == 5, "what was put off is measured again")
+      #expect(waits[4] >= 600_000_000_000)
       #expect(
         try factory.expectCounter("durable_jobs_retries", [("queue", "default"), ("kind", "errand")]).values == [1],
         "what was put off has not failed")
+    }
+
+    @Test func `Times are nanoseconds: a wait with the delay that was asked for, a run as long as it took`()
+      async throws
+    {
+      let jobs = TestJobs(middleware: [metrics])
+      jobs.worker.register(Errand.self) { _, _ in
+        let end = ContinuousClock.now + .milliseconds(2)
+        while ContinuousClock.now < end { await Task.yield() }
+      }
+      try await jobs.queue.enqueue(Errand(), options: JobOptions(start: .after(.seconds(600))))
+      try await jobs.advance(by: .seconds(600))
+      let dimensions = [("queue", "default"), ("kind", "errand")]
+      #expect(try factory.expectTimer("durable_jobs_wait", dimensions).values == [600_000_000_000])
+      let runs = try factory.expectTimer("durable_jobs_run", dimensions + [("outcome", "succeeded")]).values
+      #expect(runs.count == 1)
+      #expect(runs[0] >= 2_000_000)
     }
 
     @Test func `An attempt that was cancelled counts as stopped`() async throws {

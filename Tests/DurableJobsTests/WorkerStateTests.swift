@@ -343,6 +343,27 @@ import Testing
     #expect(steps.contains(.renew))
   }
 
+  @Test func `a result that takes the store too long keeps none of the others back`() {
+    let state = Decider.make(limits: ["a": 2], isFresh: false)
+    let attempts = (1...2).map { RunningAttempt.make(job: $0, queue: "a") }
+    state.claimed(attempts)
+    for attempt in attempts { state.ended(attempt, .success(of: attempt)) }
+    let results = attempts.map { ClaimSettlement.success(of: $0) }
+    var now = Duration.seconds(1)
+    func fails(_ turn: [ClaimSettlement], claim: [String: Int]?) {
+      #expect(state.next(now) == .turn(turn, claim: claim))
+      #expect(state.turnFailed(turn, wantedClaim: claim != nil, isPassing: true, now) == .again)
+      now += .milliseconds(1500)
+    }
+    for _ in 1...3 { fails(results, claim: ["a": 2]) }
+    fails([results[0]], claim: nil)
+    now += .milliseconds(500)
+    #expect(state.next(now) == .turn([results[1]], claim: nil))
+    state.turnEnded(claimed: nil, now)
+    fails([results[0]], claim: nil)
+    #expect(state.next(now) == .turn([results[0]], claim: ["a": 2]))
+  }
+
   @Test func `a run until idle that has claimed once more asks again before it ends`() {
     let state = Decider.make(goal: .idle, limits: ["a": 1], isFresh: false)
     #expect(state.next(.zero) == .askIfIdle)

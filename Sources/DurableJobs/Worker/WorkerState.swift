@@ -264,12 +264,13 @@ struct WorkerState: Sendable {
   ) -> Refusal {
     if wantedClaim { workMayWait = true }
     if !isPassing, settlements.count == 1, !wantedClaim { return .refused(settlements[0]) }
-    results.insert(contentsOf: settlements, at: 0)
+    results.insert(contentsOf: settlements, at: isPassing ? suspects : 0)
     if atWork.isEmpty, results.isEmpty, goal != .none || !isPassing { return .giveUp }
     if isPassing, hasWaitedEnough(now), atWork.isEmpty { return .giveUp }
     if isPassing {
-      if suspects > 0 { suspects += settlements.count }
       failures += 1
+      // One of them may be what takes too long: each is offered by itself then, in turn.
+      suspects = suspects > 0 ? suspects + settlements.count : failures > 2 && results.count > 1 ? results.count : 0
       let wait = BackOff(base: .milliseconds(100), factor: 2, cap: .seconds(5)).delay(number: failures, random: 1)
       notBefore = now + wait
     } else if !settlements.isEmpty {

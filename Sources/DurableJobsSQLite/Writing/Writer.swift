@@ -302,6 +302,8 @@ final class Writer: @unchecked Sendable {
       result = try act(transaction)
       try transaction.settleBatches()
       try transaction.writeCounts()
+      // Only of use for a minute, if the caller rolls back.
+      memory.notedAt = transaction.memory.notedAt
       tellAfterCommit(of: db, transaction.news)
       return .commit
     }

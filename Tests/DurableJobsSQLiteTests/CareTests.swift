@@ -13,13 +13,13 @@ import Testing
 
   // MARK: Checking
 
-  /// A graph with something of everything.
+  /// A graph with something of everything. Names are not as they are stored, and have a NUL, where SQLite's JSON ends.
   private func filledStore() async throws -> SQLiteStore {
     let store = try folder.store()
-    let lane = JobTerms(lane: "l")
+    let lane = JobTerms(lane: "l\u{0}u\u{301}")
     let jobs: [NewJob] = [
-      .plain(), .plain(terms: lane), .plain(terms: lane), .unique("u"),
-      .plain(terms: JobTerms(key: "k", tags: ["t", "u\u{301}"])),
+      .plain(), .plain(terms: lane), .plain(terms: lane), .unique("u\u{301}\u{0}u"),
+      .plain(terms: JobTerms(key: "k\u{301}", tags: ["t", "u\u{301}\u{0}u"])),
       NewJob(queue: "default", kind: "work", payload: Data(), edges: [JobEdge(.sibling(0)), JobEdge(.key("none"))]),
       .plain(terms: JobTerms(deadline: .end(by: .after(.seconds(3600))))),
     ]
@@ -38,7 +38,8 @@ import Testing
       ("UPDATE durable_batch SET live=1", .batches), ("UPDATE durable_batch SET jobs=77", .batches),
       ("DELETE FROM durable_batch_job WHERE job=2", .batches), ("DELETE FROM durable_batch_job", .batches),
       ("UPDATE durable_batch_job SET batch=77", .batches),
-      ("DELETE FROM durable_job_key", .names), ("DELETE FROM durable_tag WHERE tag<>'t'", .names),
+      ("DELETE FROM durable_job_key", .names), ("UPDATE durable_job_key SET key='other'", .names),
+      ("DELETE FROM durable_tag WHERE tag<>'t'", .names),
       ("DELETE FROM durable_deadline", .deadlines), ("UPDATE durable_deadline SET at=at+1000000", .deadlines),
       ("DELETE FROM durable_uniq", .uniqueKeys), ("UPDATE durable_uniq SET key='other'", .uniqueKeys),
       ("UPDATE durable_route SET jobs=3", .counts),
@@ -188,6 +189,7 @@ import Testing
     let after = try await new.jobs(JobQuery(detail: .all))
     #expect(after.map(\.payload) == before.map(\.payload))
     #expect(after.filter { $0.state == .running }.isEmpty)
+    #expect(try await new.insert(JobInsertion([.unique("\u{fa}\u{0}u")])).jobs.map(\.disposition) == [.kept])
     let again = try await new.claim(.of(2)).jobs
     #expect(again.map(\.token.job) == claimed.map(\.token.job))
     #expect(Set(again.map(\.token.claim)).isDisjoint(with: claimed.map(\.token.claim)))

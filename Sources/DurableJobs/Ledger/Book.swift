@@ -276,20 +276,14 @@ struct Book {
   }
 
   private mutating func seat(_ id: JobID) {
-    change(id) { change in
-      change.after.seat = true
-      change.after.waits -= 1
-    }
+    change(id) { ($0.after.seat, $0.after.waits) = (true, $0.after.waits - 1) }
   }
 
   /// It waits for a reopened job: if that were behind it in its lane, neither could run.
   mutating func yieldSeat(_ id: JobID) {
     guard let row = self[id], let lane = row.lane, row.seat == true else { return }
     lanes.yield(lane.name, id)
-    change(id) { change in
-      change.after.seat = false
-      change.after.waits += 1
-    }
+    change(id) { ($0.after.seat, $0.after.waits) = (false, $0.after.waits + 1) }
   }
 
   /// Whether it has a seat in its lane and has not begun.

@@ -199,8 +199,7 @@ extension JobTable: JobLedger {
       (record.waits, record.seat, record.hasChildren) = (after.waits, after.seat, after.hasChildren)
       setTimed(&record, after.isTimed)
       (record.highestFraction, record.progress) = (after.highestFraction, change.progress ?? record.progress)
-      record.job.payload = change.payload ?? record.job.payload
-      record.output = change.output ?? record.output
+      (record.job.payload, record.output) = (change.payload ?? record.job.payload, change.output ?? record.output)
       record.steps = after.hasSteps ? record.steps.merging(change.steps) { $1 } : [:]
       if let failure = change.failure { record.failures = (record.failures + [failure]).suffix(Limits.failuresKept) }
       records[index] = record
@@ -323,8 +322,7 @@ extension JobTable: JobLedger {
 
   private func mark(_ index: Int, _ claim: ClaimNumber) -> ClaimedJob {
     records[index].course.claim()
-    records[index].claim = claim
-    records[index].enteredAt = now
+    (records[index].claim, records[index].enteredAt) = (claim, now)
     records[index].startedAt = Date(milliseconds: now)
     let (record, job) = (records[index], records[index].job)
     news.moved(record.id, route: record.route.id, from: .ready, to: .running) { (job.queue, job.kind) }

@@ -90,13 +90,14 @@ enum StoreCheck {
     }
   }
   private static func option(_ name: String) -> String {
-    "CASE WHEN json_valid(s.options) THEN json_extract(s.options,'$.\(name)') END"
+    "CASE WHEN json_valid(s.options) THEN durable_json_value(s.options->'$.\(name)') END"
   }
   private static func unfinished(_ link: Links) -> String { "j.state BETWEEN 2 AND 6 AND j.links&\(link.rawValue)<>0" }
   private static let seat = "(j.links&\(Links.seated.rawValue)<>0)"
   private static let isInLane = "\(unfinished(.lane)) OR \(seat)"
   static let derived = [
     Derived(.lanes, "lane", ["name": option("lane"), "seat": seat], has: isInLane, mayHave: isInLane),
+    Derived(.names, "job_key", ["key": option("key")], has: "j.state BETWEEN 2 AND 10"),
     Derived(.names, "batch_job", ["batch": option("batch")], has: "j.state BETWEEN 2 AND 10"),
     Derived(
       .uniqueKeys, "uniq", ["key": option("unique"), "until": option("uniqueUntil")], has: unfinished(.unique)),
@@ -115,12 +116,11 @@ enum StoreCheck {
     SELECT b.id FROM durable_batch b WHERE b.live<>\(liveMembers) OR b.jobs<>(SELECT count(*) \(members))
       OR b.done=0 AND b.live<=0 OR (b.done=1 AND b.jobs<=0)<>(b.empty_at NOT NULL)
     """
-  static let missingNames = """
-    SELECT j.id FROM durable_job j JOIN durable_spec s ON s.id=j.id
-      LEFT JOIN(SELECT job,count(*) n FROM durable_tag GROUP BY job) t ON t.job=j.id
-    WHERE j.state BETWEEN 2 AND 10 AND json_valid(s.options)
-      AND (json_extract(s.options,'$.key') NOT NULL AND j.id NOT IN(SELECT job FROM durable_job_key)
-        OR json_array_length(s.options,'$.tags')>ifnull(t.n,0))
+  static let missingTags = """
+    SELECT j.id,durable_json_value(s.options->t.fullkey) name FROM durable_job j JOIN durable_spec s ON s.id=j.id
+      JOIN json_each(CASE WHEN json_valid(s.options) THEN s.options END,'$.tags') t
+    WHERE j.state BETWEEN 2 AND 10 AND name NOT NULL
+      AND NOT EXISTS(SELECT 1 FROM durable_tag WHERE tag=name AND job=j.id)
     """
   /// The numbers of a route, each by what it counts of its jobs.
   private static let numbers = [
@@ -142,6 +142,7 @@ enum StoreCheck {
   private static func list(_ text: (String, String) -> String) -> String { numbers.map(text).joined(separator: ",") }
 
   static func findings(on connection: OpaquePointer) throws -> [StoreFinding] {
+    Statement.addJSONValue(to: connection)
     var findings: [StoreFinding] = []
     func look(_ subject: StoreFinding.Subject, _ sql: [String]) throws {
       var finding = StoreFinding(subject)
@@ -160,7 +161,7 @@ enum StoreCheck {
     try look(.damaged, [damaged])
     try look(.waits, [wrongWaits])
     try look(.batches, [wrongBatches])
-    let others = [StoreFinding.Subject.lanes: [freeSeats], .names: [missingNames]]
+    let others = [StoreFinding.Subject.lanes: [freeSeats], .names: [missingTags]]
     for table in derived { try look(table.subject, table.wrong + (others[table.subject] ?? [])) }
     try look(.counts, [wrongCounts])
     return findings
@@ -190,11 +191,7 @@ extension WriteTransaction {
       FROM durable_mend m WHERE m.id=durable_job.id AND state BETWEEN 2 AND 4
       """)
     try run("DROP TABLE durable_mend")
-    for id in try Statement(StoreCheck.missingNames, on: connection.handle).map({ $0.id(0) }) {
-      guard let row = try load(id) else { continue }
-      if let key = row.key { try self.run(.insertKey, key.composed, id) }
-      for tag in row.tags { try self.run(.insertTag, tag.composed, id) }
-    }
+    try run("INSERT OR IGNORE INTO durable_tag(job,tag) \(StoreCheck.missingTags)")
     let batches = try Statement(StoreCheck.wrongBatches, on: connection.handle)
     while try batches.step() { news.touch(BatchID(rawValue: batches.int(0))) }
     try run(
@@ -212,6 +209,7 @@ extension WriteTransaction {
 
   /// Makes the rows of these tables follow from the jobs.
   func derive() throws {
+    Statement.addJSONValue(to: connection.handle)
     for sql in StoreCheck.derived.flatMap(\.mending) { try Statement(sql, on: connection.handle).run() }
   }
 }

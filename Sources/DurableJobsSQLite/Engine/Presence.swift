@@ -79,10 +79,7 @@ final class Presence: Sendable {
   }
 
   func resume() {
-    state.withLock { state in
-      state.isSuspended = false
-      state.resumptions += 1
-    }
+    state.withLock { ($0.isSuspended, $0.resumptions) = (false, $0.resumptions + 1) }
   }
 
   /// If a worker's row could not be removed, as on a full disk, the session is left to be found dead: that returns its

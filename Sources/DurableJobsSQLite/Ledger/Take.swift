@@ -142,8 +142,8 @@ extension WriteTransaction {
   private struct Cursor {
     let route: Route
     let statement: Statement
-    var id: JobID
-    var rank: Int64
+    var id: JobID { statement.id(0) }
+    var rank: Int64 { statement.int(1) }
     /// How many of its rows were read, and the most to read: one more than there is room for.
     var seen = 1
     let limit: Int
@@ -169,22 +169,15 @@ extension WriteTransaction {
       let limit = (free[route.queue] ?? 0) + 1000 + memory.untouchable.count
       let statement = try (only == nil ? connection.picker(cursors.count) : connection[.pickOnly])
         .with(only?.rawValue ?? route.id, limit)
-      if try statement.step() {
-        cursors.append(
-          Cursor(route: route, statement: statement, id: statement.id(0), rank: statement.int(1), limit: limit))
-      }
+      if try statement.step() { cursors.append(Cursor(route: route, statement: statement, limit: limit)) }
     }
 
     while let first = cursors.indices.min(by: {
       (cursors[$0].rank, cursors[$0].id) < (cursors[$1].rank, cursors[$1].id)
     }) {
-      let cursor = cursors[first]
-      guard let left = free[cursor.route.queue], left > 0 else {
-        if request.limited.contains(cursor.route.queue) {
-          batch.full.insert(cursor.route.queue)
-        } else {
-          batch.hasMore = true
-        }
+      let (cursor, queue) = (cursors[first], cursors[first].route.queue)
+      guard let left = free[queue], left > 0 else {
+        if request.limited.contains(queue) { batch.full.insert(queue) } else { batch.hasMore = true }
         cursor.statement.reset()
         cursors.remove(at: first)
         continue
@@ -194,12 +187,10 @@ extension WriteTransaction {
       case .success(let job) where job.isOverdue(at: now): overdue.append(job.id)
       case .success(let job):
         picked.append(job)
-        free[cursor.route.queue] = left - 1
+        free[queue] = left - 1
       case .failure(let damage): damaged.append((cursor.id, damage.reason))
       }
       if try cursor.statement.step() {
-        cursors[first].id = cursor.statement.id(0)
-        cursors[first].rank = cursor.statement.int(1)
         cursors[first].seen += 1
       } else {
         // Some could not be read, or exceeded the free slots: more may follow them.

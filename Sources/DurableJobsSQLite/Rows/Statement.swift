@@ -119,6 +119,22 @@ final class Statement {
     return Data(bytes: bytes, count: length(column))
   }
 
+  /// Adds a function for a number or a name in JSON. Names are as they are stored elsewhere: composed, and whole, where
+  /// those that SQLite's own functions give end at a NUL.
+  static func addJSONValue(to connection: OpaquePointer) {
+    sqlite3_create_function_v2(
+      connection, "durable_json_value", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nil,
+      {
+        guard let value = $2?[0], let bytes = sqlite3_value_text(value) else { return }
+        let json = UnsafeBufferPointer(start: bytes, count: Int(sqlite3_value_bytes(value)))
+        guard json.first == UInt8(ascii: "\"") else { return sqlite3_result_int64($0, sqlite3_value_int64(value)) }
+        let hasEscape = json.contains(UInt8(ascii: "\\"))  // the usual names have none, and need no decoder
+        let plain = hasEscape ? nil : String(decoding: json.dropFirst().dropLast(), as: UTF8.self)
+        guard let name = (plain ?? (try? JSONDecoder().decode(String.self, from: Data(json))))?.composed else { return }
+        sqlite3_result_text($0, name, Int32(name.utf8.count), copied)
+      }, nil, nil, nil)
+  }
+
   private func length(_ column: Int32) -> Int { Int(sqlite3_column_bytes(handle, column)) }
 }
 
@@ -143,10 +159,12 @@ extension Double: StatementValue {
   func bind(to statement: Statement, _ index: Int32) { sqlite3_bind_double(statement.handle, index, self) }
 }
 
+/// Has SQLite copy a text that it is given.
+private var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
+
 extension String: StatementValue {
   /// Handles strings that contain NUL, at which GRDB's own binding would stop.
   func bind(to statement: Statement, _ index: Int32) {
-    let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
     sqlite3_bind_text(statement.handle, index, self, Int32(utf8.count), copied)
   }
 }

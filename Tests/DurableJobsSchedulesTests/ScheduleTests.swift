@@ -122,6 +122,16 @@ struct ScheduleTests {
     #expect(keys == (1...2500).map { "second@\((start + Double($0)).tickText)" })
   }
 
+  @Test(arguments: [JobLimits(rate: JobRate(1, per: .seconds(6))), JobLimits(running: 1)])
+  func `in a limited queue the schedule's own jobs take nothing from those of its ticks`(_ limits: JobLimits)
+    async throws
+  {
+    try await queue.setLimits(limits)
+    try await queue.schedule("often", .every(.seconds(6)), Cleanup(), catchUp: .all)
+    try await jobs.advance(by: .seconds(60))
+    #expect(ran.withLock(\.count) == 10)
+  }
+
   // MARK: Time
 
   @Test(arguments: [(CatchUp.skip, 0), (.latest, 1), (.all, 4)])

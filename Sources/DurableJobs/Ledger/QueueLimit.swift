@@ -38,11 +38,12 @@ package struct QueueLimit: Sendable {
     return min(slots, Int(max(now + rate.depth - max(tat, now), 0) / rate.interval))
   }
 
-  /// `start` is in milliseconds; nil for now.
-  mutating func take(_ count: Int, from start: Int64? = nil) {
+  /// `start` is in milliseconds; nil for now. A schedule's job takes nothing of the rate, which is for the job of its
+  /// tick: with one tick in the time of one start, its own jobs would take all.
+  mutating func take(_ count: Int, ofSchedules own: Int = 0, from start: Int64? = nil) {
     running += count
-    guard let rate = limits.rate, count > 0 else { return }
-    (tat, isNews) = (max(tat, start.map { $0 * 1000 } ?? now) + Int64(count) * rate.interval, true)
+    guard let rate = limits.rate, count > own else { return }
+    (tat, isNews) = (max(tat, start.map { $0 * 1000 } ?? now) + Int64(count - own) * rate.interval, true)
   }
 
   /// When the rate lets the next one begin, in milliseconds since 1970; nil without a rate.

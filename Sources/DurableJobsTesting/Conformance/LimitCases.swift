@@ -138,6 +138,24 @@ extension StoreConformance {
       trial.clock.advance(by: .seconds(60))
       try same(try await trial.claim(["q": 9]).count, 1, "jobs claimed in time")
     },
+    Case("A schedule's own job takes nothing of a rate, which is for the job of its tick, and counts while it runs") {
+      subject in
+      let trial = try await Trial(subject)
+      try await trial.limit(JobLimits(running: 2, rate: JobRate(1, per: .seconds(10))))
+      let ids = try await trial.add(2)
+      let own = try await trial.add(.priority(.high), kind: "durable.schedule")
+      func claim() async throws -> ClaimBatch {
+        try await trial.store.claim(trial.request(kinds: ["k", "durable.schedule"], ["q": 9]))
+      }
+      let first = try await claim()
+      try same(first.jobs.map(\.token.job), [own], "the job claimed first")
+      try same(first.nextDue, .zero, "when the next begins")
+      let second = try await claim()
+      try same(second.jobs.map(\.token.job), [ids[0]], "the job claimed beside that")
+      try same(second.full, ["q"], "the queues that are full while two run")
+      try await trial.end(first.jobs[0], .succeeded(output: nil), as: .succeeded)
+      try same(try await claim().nextDue, .seconds(10), "when the next begins after it")
+    },
     Case("Where both are set, both hold") { subject in
       let trial = try await Trial(subject)
       try await trial.limit(JobLimits(running: 2, rate: JobRate(1, per: .seconds(10), burst: 3)))

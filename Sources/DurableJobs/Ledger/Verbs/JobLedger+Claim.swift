@@ -58,7 +58,8 @@ extension ClaimBatch {
     _ limit: QueueLimit, of request: ClaimRequest, at now: Int64, _ changes: inout Changes
   ) {
     var limit = limit
-    limit.take(jobs.count { $0.queue == limit.queue })
+    let taken = jobs.filter { $0.queue == limit.queue }
+    limit.take(taken.count, ofSchedules: taken.count { HandlerTable.isOwn($0.kind) })
     if limit.isNews { changes.tats[limit.queue] = limit.tat }
     let wasFull = request.limited.contains(limit.queue) && request.free[limit.queue] == 0
     guard full.remove(limit.queue) != nil || wasFull else { return }

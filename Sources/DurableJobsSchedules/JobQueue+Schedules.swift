@@ -186,11 +186,14 @@ extension JobStore {
     return true
   }
 
-  /// Sets the start of a schedule's job to its tick if it waits for another time. If the process stops before this,
-  /// whoever comes next does it.
+  /// Sets the start of a schedule's job to its tick if it waits for another time, or for none. If the process stops before
+  /// this, whoever comes next does it.
   fileprivate func setTick(_ tick: Date, of job: JobSnapshot) async throws {
-    guard job.state == .scheduled, let runAt = job.runAt, abs(runAt.timeIntervalSince(tick)) >= 1 else { return }
-    _ = try await change(.setStart(.at(tick)), where: .id(job.id) && .state(.scheduled), after: nil, limit: 1)
+    let waiting: Set<JobState> = [.scheduled, .ready]
+    // One that is resumed after its time, or taken back, has none.
+    let start = job.runAt ?? min(tick, clock.now)
+    guard waiting.contains(job.state), abs(start.timeIntervalSince(tick)) >= 1 else { return }
+    _ = try await change(.setStart(.at(tick)), where: .id(job.id) && .states(waiting), after: nil, limit: 1)
   }
 
   /// The schedules among the matching jobs, by name.

@@ -21,11 +21,11 @@ public struct JobSchedule: Job, Hashable {
   /// The last tick that has one.
   public internal(set) var last: Date?
 
-  /// Stores the jobs that are due and the schedule's next job. Does nothing before its time, even if retried early.
+  /// Stores the jobs that are due and the schedule's next job. Before its time, that is one for the same tick: a job that
+  /// was claimed once and waits again would keep its queue from being idle.
   public func run(in context: JobContext) async throws {
     let now = context.store.clock.now
-    let wait = Duration.milliseconds(next.milliseconds - now.milliseconds)
-    if now < next { throw .snooze(for: wait) }
+    guard now >= next else { return try context.follow(with: stored()) }
     var (ticks, following) = catchUp.due(from: next, of: recurrence, at: now)
     // Of jobs that replace each other, only the last would remain.
     if job.terms.unique?.policy == .replace { ticks = ticks.suffix(1) }

@@ -164,6 +164,17 @@ struct ScheduleTests {
     #expect(try await ticks() == ["nightly@2027-01-15T08:15:00Z"])
   }
 
+  @Test func `who comes before a tick is followed by one for its time, so an idle queue is idle`() async throws {
+    _ = try await declare()
+    let early = try await queue.schedules()[0].job.id
+    try await queue.retryAll(where: .id(early))
+    try await jobs.drain()
+    let job = try #require(try await queue.schedules().first).job
+    try #require(job.id != early)
+    #expect(job.runAt?.tickText == "2027-01-16T03:00:00Z")
+    #expect(try await jobs.worker.runUntilIdle() == JobCounts([.succeeded: 1, .scheduled: 1]))
+  }
+
   @Test func `C50 a clock that is set back brings no tick again, and one that is set ahead loses none`() async throws {
     _ = try await declare("*/15 * * * *", catchUp: .all)
     try await jobs.advance(by: .seconds(1000))
@@ -295,6 +306,19 @@ struct ScheduleTests {
     try await queue.resumeSchedule("nightly")
     try await jobs.advance(by: .seconds(600))
     #expect(try await ticks() == ["nightly@2027-01-15T08:40:00Z"])
+  }
+
+  @Test func `a schedule that is resumed after its tick has passed waits for the next one, and does not run before`()
+    async throws
+  {
+    _ = try await declare()
+    try await queue.pauseSchedule("nightly")
+    jobs.clock.advance(by: .seconds(25 * 3600))
+    try await queue.resumeSchedule("nightly")
+    let job = try #require(try await queue.schedules().first).job
+    try #require(job.state == .scheduled)
+    #expect(job.runAt?.tickText == "2027-01-17T03:00:00Z")
+    #expect(try await jobs.worker.runUntilIdle() == JobCounts([.scheduled: 1]))
   }
 
   @Test func `a schedule whose job is resumed by its id makes up for what it missed`() async throws {

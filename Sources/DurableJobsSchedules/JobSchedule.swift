@@ -29,6 +29,15 @@ public struct JobSchedule: Job, Hashable {
     var (ticks, following) = catchUp.due(from: next, of: recurrence, at: now)
     // Of jobs that replace each other, only the last would remain.
     if job.terms.unique?.policy == .replace { ticks = ticks.suffix(1) }
+    // The store refused the job of one of them, as when what waits for it stands before it in a lane: then they are tried
+    // one by one, and that one is left out, since all later ticks would be lost with it.
+    if context.attempt > 1, let first = ticks.first {
+      following = ticks.dropFirst().first ?? following
+      ticks = context.attempt == 2 ? [first] : []
+      if ticks.isEmpty {
+        context.logger.error("a tick is left out", metadata: ["schedule": "\(name)", "tick": "\(first.tickText)"])
+      }
+    }
     for tick in ticks { try context.follow(with: job(at: tick)) }
     guard let following else { return }
     var successor = self

@@ -132,6 +132,35 @@ struct ScheduleTests {
     #expect(ran.withLock(\.count) == 10)
   }
 
+  @Test func `a tick whose job would stand behind what waits for it is left out, and the schedule goes on`()
+    async throws
+  {
+    _ = try await declare("*/15 * * * *", catchUp: .all, options: JobOptions(lane: "l"))
+    let tick = JobDependency.key("nightly@2027-01-15T08:30:00Z")
+    let waiter = try await queue.enqueue(Cleanup(), after: [tick], options: JobOptions(lane: "l"))
+    jobs.clock.advance(by: .seconds(3000))
+    try await jobs.drain()
+    #expect(try await ticks() == [nil, "nightly@2027-01-15T08:15:00Z", "nightly@2027-01-15T08:45:00Z"])
+    try await waiter.cancel()
+    try await jobs.advance(by: .seconds(900))
+    #expect(
+      ran.withLock(\.self).map { $0?.tickText } == [
+        "2027-01-15T08:15:00Z", "2027-01-15T08:45:00Z", "2027-01-15T09:00:00Z",
+      ])
+  }
+
+  @Test func `a tick whose job would wait for what waits for it is left out, and the schedule goes on`() async throws {
+    let unique = UniqueKey("u", policy: .append)
+    _ = try await declare("*/15 * * * *", options: JobOptions(unique: unique))
+    let tick = JobDependency.key("nightly@2027-01-15T08:15:00Z")
+    let waiter = try await queue.enqueue(Cleanup(), after: [tick], options: JobOptions(unique: unique))
+    try await jobs.advance(by: .seconds(900))
+    #expect(try await ticks() == [nil])
+    try await waiter.cancel()
+    try await jobs.advance(by: .seconds(900))
+    #expect(ran.withLock(\.self).map { $0?.tickText } == ["2027-01-15T08:30:00Z"])
+  }
+
   // MARK: Time
 
   @Test(arguments: [(CatchUp.skip, 0), (.latest, 1), (.all, 4)])

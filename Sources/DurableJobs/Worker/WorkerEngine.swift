@@ -317,16 +317,18 @@ final class WorkerEngine: Sendable {
   }
 
   /// Replaces a result that can't be stored: its job is given back, or fails if the handler's follow-ups are what the
-  /// store refuses, since it would request them again and again.
+  /// store refuses, since it would request them again and again. A schedule requests less when it is tried again.
   private func giveBack(_ refused: ClaimSettlement, because error: any Error) {
     let job = Logger.Metadata(dictionaryLiteral: ("job", "\(refused.token.job)"), ("error", "\(error.briefly)"))
     if case .interrupted = refused.result {
       logger.error("a job could not be given back; it stays running until this worker ends", metadata: job)
     } else {
       logger.error("a result could not be stored", metadata: job)
+      let message = "what should follow from it can't be stored: \(error.briefly)"
+      let isSchedule = refused.followUps.contains { HandlerTable.isOwn($0.kind) }
       let result: ClaimSettlement.Result =
         refused.followUps.isEmpty
-        ? .interrupted : .failed(message: "what should follow from it can't be stored: \(error.briefly)")
+        ? .interrupted : isSchedule ? .retry(.now, message: message) : .failed(message: message)
       shared.withLock { $0.state.replace(with: ClaimSettlement(token: refused.token, result: result)) }
     }
   }

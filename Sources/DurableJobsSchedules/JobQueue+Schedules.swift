@@ -48,7 +48,10 @@ extension JobQueue {
         let recurrence = recurrence.anchored(at: now)
         guard let next = recurrence.next(after: now) else { throw Self.neverComes(recurrence) }
         let schedule = JobSchedule(name: name, recurrence: recurrence, catchUp: catchUp, job: job, next: next)
-        if try await store.insert(JobInsertion([schedule.stored()])).jobs[0].disposition.isNew { return .added }
+        let stored = try await store.insert(JobInsertion([schedule.stored()])).jobs[0]
+        if stored.disposition.isNew { return .added }
+        let others = try await store.jobs(JobQuery(.id(stored.id) && !.kind(JobSchedule.self), limit: 1))
+        guard others.isEmpty else { throw Self.hasKey(stored.id, name) }
         continue
       }
       let old = try? found.payload(as: JobSchedule.self)
@@ -130,6 +133,9 @@ extension JobQueue {
       throw JobError(.invalidArgument, "the name of a schedule must have 1 to \(Limits.nameBytes - 32) bytes")
     }
     func refuse(_ why: String) -> JobError { JobError(.invalidArgument, "the schedule '\(name)': \(why)") }
+    guard job.terms.unique?.key != JobSchedule.key(of: name) else {
+      throw refuse("'\(JobSchedule.key(of: name))' is the unique key of the schedule itself; give its jobs another one")
+    }
     guard job.edges.isEmpty else { throw refuse("a job of each tick can't wait for other jobs") }
     guard job.kind != JobSchedule.kind else { throw refuse("a schedule can't be scheduled") }
     guard job.terms.key == nil else {
@@ -151,6 +157,12 @@ extension JobQueue {
     throw JobError(
       .wrongState,
       "the schedule '\(name)' was changed by others a hundred times in between: stop who does that, and try again")
+  }
+
+  private static func hasKey(_ job: JobID, _ name: String) -> JobError {
+    JobError(
+      .wrongState,
+      "job \(job) has '\(JobSchedule.key(of: name))', the unique key of the schedule '\(name)': end or remove that job")
   }
 
   private static func notFound(_ name: String) -> JobError { JobError(.notFound, "there is no schedule '\(name)'") }

@@ -401,6 +401,7 @@ struct ScheduleTests {
       (String(repeating: "n", count: 481), JobOptions(), "the name of a schedule must have 1 to 480 bytes"),
       ("n", JobOptions(key: "k"), "have keys of their own"),
       ("n", JobOptions(key: "k"), "is enqueued by a job that is scheduled in its place"),
+      ("n", JobOptions(unique: "schedule/n"), "'schedule/n' is the unique key of the schedule itself"),
       ("n", JobOptions(start: .at(.now)), "and not at a date"),
       ("n", JobOptions(deadline: .end(by: .at(.now))), "and not a date"),
       ("n", JobOptions(maxAttempts: 0), "maxAttempts is 0"),
@@ -419,6 +420,16 @@ struct ScheduleTests {
       "\($0)".contains("is in the queue 'default'")
     }
     #expect(try await queue.counts().total == 1)
+  }
+
+  @Test func `a schedule whose own unique key another job holds is refused, with that job`() async throws {
+    let holder = try await queue.enqueue(Cleanup(), options: JobOptions(unique: "schedule/nightly"))
+    await #expect {
+      _ = try await declare()
+    } throws: {
+      ($0 as? JobError)?.code == .wrongState
+        && "\($0)".contains("job \(holder.id) has 'schedule/nightly', the unique key of the schedule")
+    }
   }
 
   @Test func `a stored schedule is read again as it was`() throws {

@@ -52,9 +52,7 @@ public struct JobCourse: Hashable, Codable, Sendable {
     state = .running
     attempt += 1
     forgetTime()
-    stopAsked = nil
-    heldBy = nil
-    reason = nil
+    (stopAsked, heldBy, reason) = (nil, nil, nil)
   }
 
   /// The attempt ended, and its claim still holds. Returns the message to keep as this attempt's failure, if it failed.
@@ -174,10 +172,8 @@ public struct JobCourse: Hashable, Codable, Sendable {
 
   /// A job that it needs ended in another way. It keeps its time, in case it is reopened.
   public mutating func skip(because reason: String, cause: JobID, isAfterFailure: Bool) {
-    state = .skipped
-    self.isAfterFailure = isAfterFailure
+    (state, self.cause, self.isAfterFailure) = (.skipped, cause, isAfterFailure)
     self.reason = reason.cutToMessage
-    self.cause = cause
   }
 
   /// Its end as seen by the jobs that need it: one that was skipped because of a failure counts as failed.
@@ -185,12 +181,8 @@ public struct JobCourse: Hashable, Codable, Sendable {
 
   /// Reopens it, from its first attempt.
   public mutating func reopen(now: Date) {
-    attempt = 0
-    crashesInRow = 0
-    crashes = 0
-    reason = nil
-    cause = nil
-    isAfterFailure = false
+    (attempt, crashes, crashesInRow) = (0, 0, 0)
+    (reason, cause, isAfterFailure) = (nil, nil, false)
     if state == .skipped, let runAt, runAt > now { state = .scheduled } else { wait(.now, now) }
   }
 
@@ -301,10 +293,8 @@ public struct JobCourse: Hashable, Codable, Sendable {
   }
 
   private mutating func forgetTime() {
-    runAt = nil
-    isDated = false
-    isBackOff = false
-    isPaced = nil
+    (runAt, isPaced) = (nil, nil)
+    (isDated, isBackOff) = (false, false)
   }
 
   /// The clock was set back by this many milliseconds: the remaining wait stays the same.

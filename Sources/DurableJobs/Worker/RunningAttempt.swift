@@ -44,11 +44,7 @@ final class RunningAttempt: Sendable {
   /// Called when the handler has returned or thrown. Returns the progress to store, and the follow-ups of a success.
   func end() -> (progress: JobProgress?, followUps: [NewJob]) {
     let (progress, followUps, timeout) = state.withLock { state in
-      defer {
-        state.hasEnded = true
-        state.task = nil
-        state.timeout = nil
-      }
+      defer { (state.hasEnded, state.task, state.timeout) = (true, nil, nil) }
       return (state.progress, state.followUps, state.timeout)
     }
     timeout?.cancel()

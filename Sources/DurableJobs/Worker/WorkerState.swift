@@ -110,8 +110,7 @@ struct WorkerState: Sendable {
       if !atWork.isEmpty { return .interrupt }
     }
     if let nextDue, now >= nextDue {
-      self.nextDue = nil
-      workMayWait = true
+      (self.nextDue, workMayWait) = (nil, true)
     }
     if mustRenew(now) || mustHearStops && mayHearStops { return renewal(now) }
     let recoveryIsDue = now >= nextRecovery && !isStopping
@@ -127,8 +126,7 @@ struct WorkerState: Sendable {
     }
     hadTurn = false
     if recoveryIsDue {
-      nextRecovery = now + sweepInterval
-      workMayWait = true
+      (nextRecovery, workMayWait) = (now + sweepInterval, true)
       return .recover
     }
     if mustHearStops { return renewal(now) }
@@ -196,8 +194,7 @@ struct WorkerState: Sendable {
     nextRenewal = now + Defaults.renewalInterval
     (stopsMayBeAsked, mayHearStops) = (false, false)
     if progressDue != nil {
-      progressDue = nil
-      lastProgress = now
+      (progressDue, lastProgress) = (nil, now)
     }
     return .renew
   }
@@ -236,9 +233,7 @@ struct WorkerState: Sendable {
   // MARK: Events from the store
 
   mutating func turnEnded(claimed: ClaimBatch?, _ now: Duration) {
-    failures = 0
-    awaySince = nil
-    notBefore = .zero
+    (failures, awaySince, notBefore) = (0, nil, .zero)
     guard let claimed else { return }
     full = claimed.full
     if claimed.hasMore || othersEnded && !full.isEmpty { workMayWait = true }
@@ -302,8 +297,7 @@ struct WorkerState: Sendable {
   /// The store is about to close: pending results are stored, and all else is given back.
   mutating func storeCloses(_ now: Duration) {
     stop(graceEnd: now)
-    mustGiveBack = true
-    isInterrupted = true
+    (mustGiveBack, isInterrupted) = (true, true)
   }
 
   private mutating func dropAll() {
@@ -419,24 +413,20 @@ struct WorkerState: Sendable {
         switch transition.state {
         case .ready, .scheduled:
           guard limits[transition.queue] != nil else { continue }
-          workMayWait = true
-          isNews = true
+          (workMayWait, isNews) = (true, true)
         case .running: break
         default:
           if goal == .idle {
-            mayBeIdle = true
-            isNews = true
+            (mayBeIdle, isNews) = (true, true)
           }
           guard !ending.contains(transition.id) else { break }
           othersEnded = true
           if full.contains(transition.queue) {
-            workMayWait = true
-            isNews = true
+            (workMayWait, isNews) = (true, true)
           }
         }
         if transition.concernsClaim {
-          stopsMayBeAsked = true
-          isNews = true
+          (stopsMayBeAsked, isNews) = (true, true)
         }
       }
       return isNews
@@ -452,15 +442,9 @@ struct WorkerState: Sendable {
     }
   }
 
-  mutating func set(limits: [String: Int]) {
-    self.limits = limits
-    workMayWait = true
-  }
+  mutating func set(limits: [String: Int]) { (self.limits, workMayWait) = (limits, true) }
 
-  mutating func set(held isHeld: Bool) {
-    self.isHeld = isHeld
-    workMayWait = true
-  }
+  mutating func set(held isHeld: Bool) { (self.isHeld, workMayWait) = (isHeld, true) }
 
   mutating func learnedKinds() { (knowsKinds, workMayWait, mayBeIdle) = (true, true, true) }
 

@@ -87,11 +87,8 @@ final class RouteCache {
 
   /// Forgets everything after a rollback, since some of it may never have existed.
   func forget() {
-    byID = [:]
-    ids = [:]
-    constrained = [:]
-    served = nil
-    changes = -1
+    (byID, ids, constrained) = ([:], [:], [:])
+    (served, changes) = (nil, -1)
   }
 
   private func add(_ route: Route) {

@@ -35,9 +35,7 @@ final class WriteTransaction {
   ) {
     (self.connection, self.memory, self.policy) = (connection, memory, policy)
     (self.process, self.now) = (process, now)
-    news = LedgerNews(isHeard: isHeard)
-    workersBefore = memory.workers
-    epochBefore = memory.epoch
+    (news, workersBefore, epochBefore) = (LedgerNews(isHeard: isHeard), memory.workers, memory.epoch)
     memory.routes.beginTransaction()
   }
 

@@ -38,33 +38,41 @@
       guard folder.status(of: name.record) != nil || folder.status(of: name.part) != nil else { return }
       let file = try hold()
       let text = try file.read(recordPath)
-      let old = PartRecord(text)
-      if let old, old.url == url || sha256 != nil && old.sha256 == sha256 {
-        let isThere = folder.status(of: name.part) != nil
-        let bytes = try openBytes()
-        let status = try FileStatus(of: bytes, path)
-        guard try !isThere || old.isOf(bytes, status, path) else {
-          throw isForeign(
-            ofURL: nil, status.size < old.flushed ? "has \(status.size) bytes, though \(old.flushed) came" : nil)
-        }
-        setPermissions(of: bytes)
-        try dropBrokenLine(text, file)
-        record = old
-        if !isThere { try noteMark(on: bytes, file) }
-        try take(file, bytes, status)
-        try change {
-          $0.move(to: url, for: asker)
-          $0.sha256 = sha256 ?? $0.sha256
-        }
-        try cut(to: record.trusted(status.size))
+      let found = PartRecord(text)
+      let isOwn = found.map { $0.url == url || sha256 != nil && $0.sha256 == sha256 } ?? false
+      let isThere = folder.status(of: name.part) != nil
+      // Without a record of ours, what is there is not ours; but a record whose first line was being written is.
+      guard isOwn || !isThere && PartRecord.isBegun(text) else {
+        if text.isEmpty { folder.remove(name.record) }
+        throw isForeign(ofURL: found?.url)
+      }
+      guard isThere, let old = found, let bytes = try folder.open(name.part, O_RDWR) else {
+        // Of bytes that are gone nothing is known that matters to those that come.
+        (record.shortage, record.highest) = (found?.shortage, found?.highest ?? 0)
+        try file.cut(to: 0, recordPath)
+        folder.remove(name.record)
         return
       }
-      // Without a record of ours, what is there is not ours; but a record whose first line was being written is.
-      guard PartRecord.isBegun(text), folder.status(of: name.part) == nil else {
-        if text.isEmpty { folder.remove(name.record) }
-        throw isForeign(ofURL: old?.url)
+      let status = try FileStatus(of: bytes, path)
+      guard try old.isOf(bytes, status, path) else {
+        throw isForeign(
+          ofURL: nil, status.size < old.flushed ? "has \(status.size) bytes, though \(old.flushed) came" : nil)
       }
-      try makeFiles(file)
+      setPermissions(of: bytes)
+      try dropBrokenLine(text, file)
+      record = old
+      try take(file, bytes, status)
+      try change {
+        $0.move(to: url, for: asker)
+        $0.sha256 = sha256 ?? $0.sha256
+      }
+      let trusted = record.trusted(status.size)
+      // As a whole one it may have another note; once it is empty, nothing but the mark tells that it is ours.
+      if trusted == 0, record.whole != nil {
+        try noteMark(on: bytes, file)
+        try change { $0.whole = nil }
+      }
+      try cut(to: trusted)
     }
 
     private func isForeign(ofURL url: String?, _ why: String? = nil) -> PartFile.Taken {
@@ -138,13 +146,6 @@
       }
     }
 
-    private func openBytes() throws -> Descriptor {
-      guard let file = try folder.open(name.part, O_RDWR | O_CREAT, mode: mode) else {
-        throw DownloadError.disk("open", path)
-      }
-      return file
-    }
-
     /// It has to be opened again, whatever the file is to be.
     private var mode: Int { permissions.map { $0 | 0o600 } ?? 0o666 }
 
@@ -216,6 +217,8 @@
     /// Forgets what is here, to download the file again. That is on disk before the first new byte can be: otherwise a
     /// power cut could leave new bytes under the old version's name. `highest` is the most bytes that there ever were.
     mutating func startOver(highest: Int64) throws {
+      // It may be noted where a whole file came from, and an empty one is known by its mark alone.
+      if let opened { try noteMark(on: opened.bytes, opened.record) }
       try change {
         let shortage = $0.shortage
         $0 = PartRecord(url: $0.url, sha256: $0.sha256, asker: $0.asker, inode: $0.inode, mark: $0.mark)
@@ -224,8 +227,6 @@
       }
       if length > 0, let file = opened?.record { try folder.flush(file, recordPath) }
       try cut(to: 0)
-      // It may be noted where a whole file came from.
-      if let opened { try noteMark(on: opened.bytes, opened.record) }
     }
 
     /// Recorded before it is done, since a part with less than its record is taken for another's.
@@ -260,14 +261,20 @@
   }
 
   extension PartRecord {
-    /// Whether that file has the bytes of this record; an empty one may be any file.
+    /// Whether that file has the bytes of this record.
     func isOf(_ file: Descriptor, _ status: FileStatus, _ path: String) throws -> Bool {
-      if status.size == 0 { return true }
+      // One that was just made has neither mark nor number yet.
+      if status.size == 0 {
+        return inode.map { inode in mark.flatMap { file.isNoted(part: $0) } ?? (inode == status.inode) } ?? true
+      }
       // Flushed bytes do not disappear by themselves: something shorter was written over them.
       guard status.size >= flushed else { return false }
       // Even for the same file: another one may have been written into it.
       if let tail { return try file.tail(before: flushed, path) == tail }
       // Of one that is whole it may be noted already where it came from.
+      if let whole, let end = whole.tail {
+        return try status.size == whole.size && file.tail(before: whole.size, path) == end
+      }
       if whole == nil, let mark, let isIt = file.isNoted(part: mark) { return isIt }
       return inode.map { $0 == status.inode } ?? true
     }

@@ -98,6 +98,82 @@
       }
     }
 
+    /// Puts another file in the place of the part's bytes, which has the same number, as file systems give it again.
+    private func replaceBytes(with text: String) throws {
+      try testFolder.write(text, to: "other")
+      try FileManager.default.removeItem(atPath: testFolder.path("a.bin.part"))
+      try FileManager.default.moveItem(atPath: testFolder.path("other"), toPath: testFolder.path("a.bin.part"))
+      let record = try testFolder.text("a.bin.part.json")
+      let number = try #require(PartRecord(Data(record.utf8))?.inode)
+      let status = try #require(folder.status(of: "a.bin.part"))
+      try testFolder.write(
+        record.replacing("\"inode\":\(number)", with: "\"inode\":\(status.inode)"), to: "a.bin.part.json")
+    }
+
+    private func canBeNoted() throws -> Bool {
+      try testFolder.write("", to: "noted")
+      defer { folder.remove("noted") }
+      return Descriptor(open(testFolder.path("noted"), O_RDONLY)).isNoted(part: "") != nil
+    }
+
+    @Test(arguments: [false, true]) func `An empty file of another program under a part's name is not written into`(
+      wasFlushed: Bool
+    ) throws {
+      do {
+        let part = try part()
+        try learn("1", part)
+        try write(String(repeating: "x", count: 300_000), to: part)
+        if wasFlushed { try part.flush(300_000) }
+      }
+      try replaceBytes(with: "")
+      guard try canBeNoted() else { return }
+      #expect(throws: PartFile.Taken.self) { try part() }
+      #expect(try testFolder.text("a.bin.part") == "")
+    }
+
+    /// Leaves a whole file that was about to be named, and of which nothing was flushed before.
+    private func leaveWhole() throws {
+      try testFolder.write("precious", to: "a.bin")
+      let part = try part()
+      try learn("1", part)
+      try write(String(repeating: "x", count: 300_000), to: part)
+      #expect(try part.finish(as: name, by: job, of: owner, modified: nil, sha256: nil, replacing: nil) == nil)
+    }
+
+    @Test(arguments: [300_000, 5]) func `Another file in the place of one that came whole is told by its last bytes`(
+      size: Int
+    ) throws {
+      try leaveWhole()
+      let text = String(repeating: "y", count: size)
+      try replaceBytes(with: text)
+      #expect(throws: PartFile.Taken.self) { try part() }
+      #expect(try testFolder.text("a.bin.part") == text)
+    }
+
+    @Test func `A whole file that got no name, and was not flushed before, is one's own as often as one looks`() throws
+    {
+      try leaveWhole()
+      for _ in 1...3 { #expect(try part().length == 0) }
+      let part = try part()
+      try write(String(repeating: "z", count: 300_000), to: part)
+      try part.flush(300_000)
+      #expect(testFolder.size("a.bin.part") == 300_000)
+    }
+
+    @Test func `A part that had to start over is one's own, though it is empty`() throws {
+      do {
+        let part = try part()
+        try part.learn(FileVersion(), serverName: nil, modified: nil, isDecoded: false)
+        try write(String(repeating: "x", count: 300_000), to: part)
+        try part.flush(300_000)
+        #expect(part.giveWay() != nil)
+      }
+      #expect(testFolder.size("a.bin.part") == 0)
+      let part = try part()
+      #expect(part.length == 0)
+      #expect(part.record.shortage?.room == 300_000)
+    }
+
     @Test func `A part that was removed is begun anew in its place`() throws {
       for _ in 1...2 {
         do {

@@ -152,6 +152,44 @@
       #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
+    /// Of two versions that a server names alike, and keeps apart by a query.
+    @Test(
+      arguments: [
+        ("/f.bin", nil, "/f.bin?v=2"), ("/f.bin?v=1", nil, "/f.bin?v=2"),
+        ("/dl", "/f.bin?token=abcdefabcdefabcdef12", "/f.bin?v=2"), ("/dl", "/f.bin?v=1", "/f.bin?v=2"),
+        ("/dl", "/get?file=annual-report-2025", "/get?file=annual-report-2026"),
+        ("/f.bin", "/f.bin?file=annual-report-2025", "/f.bin?file=annual-report-2026"),
+      ] as [(String, String?, String)], [LyingAnswer.etag, nil])
+    func `what a redirect leads to by another query is not taken for the rest unseen`(
+      way: (String, String?, String), etag: String?
+    ) async throws {
+      let (url, before, after) = way
+      let first = LyingAnswer.file(content, etag: etag).breaking(after: 300_000)
+      let second = LyingAnswer.file(changed, etag: etag)
+      // A path's answers are given whatever the query.
+      func path(_ url: String) -> String { String(url.prefix { $0 != "?" }) }
+      let redirect = before.map { [LyingAnswer.redirect(to: $0)] } ?? []
+      if path(url) == path(after) {
+        let later = Array(repeating: [LyingAnswer.redirect(to: after), second], count: 5)
+        server.serve(path(url), redirect + [first] + later.flatMap { $0 })
+      } else {
+        server.serve(path(url), redirect + [.redirect(to: after)])
+        server.serve(path(after), first, second)
+      }
+      let job = try await setting.fetch(setting.download(server.url(url), named: "a.bin"), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(changed, as: "a.bin"))
+    }
+
+    @Test func `what a redirect leads to by another query is gone on with where it is the same file`() async throws {
+      server.serve("/dl", .redirect(to: "/f.bin?token=abcdefabcdefabcdef12"), .redirect(to: "/f.bin?token=3"))
+      server.serve("/f.bin", first.breaking(after: 300_000), first)
+      let job = try await setting.fetch(setting.download(server.url("/dl"), named: "a.bin"), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(server.requests("/f.bin?token=3").map(\.rangeStart) == [300_000 - 4096])
+    }
+
     @Test func `a name that another download uses has no second version: the part starts anew`() async throws {
       server.serve("/a.bin~new", first.breaking(after: 50_000), .page(404))
       #expect(

@@ -103,9 +103,9 @@
     /// which may be made anew each time, or name another version.
     func proof(besides url: HTTPURL) throws -> [UInt8] {
       try state.withLock { state in
-        guard !hasChecksum, let place = state.part.record.version.place, place.contains("?"), place != url.place else {
-          return []
-        }
+        let version = state.part.record.version
+        guard !hasChecksum, let source = version.source ?? version.place, source.contains("?"), source != url.source
+        else { return [] }
         return try state.part.end(Int(min(state.part.length - 1, 4096)))
       }
     }

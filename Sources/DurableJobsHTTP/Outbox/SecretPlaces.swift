@@ -36,14 +36,20 @@
     /// Whose versions a tag tells apart (RFC 9110, section 8.8.3), as a text without secrets. A query that is signed, or has a
     /// token or a time, is another one each time that a redirect makes it, and left out.
     var place: String {
-      let query = target.dropFirst(path.count).dropFirst()
       let isMadeAnew = query.queryFields.contains { field in
         SecretPlaces.isSecret(field: field.nameOfField) || field.nameOfField.lowercased().contains("expire")
           || field.hasTokenOrTime
       }
-      guard !query.isEmpty, !isMadeAnew else { return origin + path }
-      return "\(origin)\(path)?\(SHA256.hash(data: Data(query.utf8)).prefix(8).hexadecimal)"
+      return isMadeAnew ? origin + path : source
     }
+
+    /// The same with a digest of whatever query it has.
+    var source: String {
+      query.isEmpty
+        ? origin + path : "\(origin)\(path)?\(SHA256.hash(data: Data(query.utf8)).prefix(8).hexadecimal)"
+    }
+
+    private var query: Substring { target.dropFirst(path.count).dropFirst() }
   }
 
   extension StringProtocol {

@@ -12,6 +12,7 @@
     var isFromElsewhere = false
     /// Where the answer is from, as in ``FileVersion``.
     var place: String?
+    var source: String?
     /// As whom it was asked for, as in ``FileVersion``.
     var users: String?
     /// Its first bytes show a page, whatever its head says.
@@ -40,6 +41,8 @@
       /// The size that the whole file must have.
       var size: Int64?
       var hasChecksum = false
+      /// The last bytes that are here were requested, too, to be compared.
+      var hasProof = false
       /// Whether a body may end with its connection.
       var acceptsUnknownLength = false
       /// Bytes are here, or were when this attempt began, whether or not the rest of them can be requested.
@@ -250,6 +253,9 @@
       guard question.hasChecksum || question.known.isRepeated(by: version) else {
         return .askForAll(because: "the server doesn't say which version of the file its range is of")
       }
+      guard question.hasProof || isFromSource(question) else {
+        return .askForAll(because: "the server redirects to another query than before")
+      }
       if let size = question.size, total != size { return .failed(.wrongSize(total, wanted: size)) }
       // What is here is of the known version, whatever else is said about the rest.
       var known = question.known
@@ -257,11 +263,16 @@
       return .body(from: range.first, until: range.last + 1, known)
     }
 
+    /// Whether it comes from where the bytes that are here came from, or its own are told by a checksum.
+    private func isFromSource(_ question: Question) -> Bool {
+      question.hasChecksum || question.known.source ?? source == source
+    }
+
     private func beyondTheEnd(_ question: Question) -> Verdict {
       guard let total = ContentRange(headers.first(name: "Content-Range"))?.total,
         total == max(question.offset, question.here),
         question.known.total.map({ $0 == total }) ?? true,
-        !question.known.contradicts(version(total: total))
+        !question.known.contradicts(version(total: total)), !question.hasProof, isFromSource(question)
       else { return .askForAll(because: "the server refused the rest of the file") }
       return question.hasChecksum || question.known.isRepeated(by: version(total: total)) ? .complete : .askForLastByte
     }
@@ -270,10 +281,10 @@
 
     func version(total: Int64?) -> FileVersion {
       // If something on the way altered the file, the server's validators do not apply to it.
-      guard status != 203 else { return FileVersion(total: total, place: place, users: users) }
+      guard status != 203 else { return FileVersion(total: total, place: place, source: source, users: users) }
       return FileVersion(
         total: total, entityTag: mark("ETag"), lastModified: mark("Last-Modified"), wasJustModified: wasJustModified,
-        place: place, users: users, type: contentType.isEmpty ? nil : contentType)
+        place: place, source: source, users: users, type: contentType.isEmpty ? nil : contentType)
     }
 
     /// The file may change once more within the second that its date names; that can't be told if the answer has no

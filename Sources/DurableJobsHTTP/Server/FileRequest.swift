@@ -55,7 +55,7 @@
         var answer = FileAnswer(
           status: Int(response.status.code), headers: response.headers, version: response.version)
         answer.isFromElsewhere = url.path != self.url.path
-        answer.place = url.place
+        (answer.place, answer.source) = (url.place, url.source)
         answer.users = Asker.users(users)
         guard let target = answer.redirect else {
           return Reply(answer: answer, origin: url.origin, body: response.body)

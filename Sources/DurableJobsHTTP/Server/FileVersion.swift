@@ -10,6 +10,9 @@
     /// Where the answer came from, as ``HTTPURL/place``: a tag names a version of one resource, and another's file may have
     /// the same tag.
     var place: String?
+    /// The same with whatever query, as ``HTTPURL/source``: of what comes from another one nobody knows without its bytes
+    /// whether it is the same file.
+    var source: String?
     /// As whom of the file of passwords servers were asked on the way to it: a digest of each host and user, which says
     /// nothing of them. Nil for nobody.
     var users: String?

@@ -29,6 +29,7 @@
         question.offset = onlyLooks ? there - 1 : asksForAll || question.decodes ? 0 : part.resumable
         let proof = try question.offset > 0 && !onlyLooks ? part.proof(besides: request.url) : []
         question.offset -= Int64(proof.count)
+        question.hasProof = !proof.isEmpty
         question.known = part.record.version
         // If a checksum decides at the end, the rest may come from any server.
         if download.sha256 != nil {

@@ -64,10 +64,44 @@
       let job = try await setting.fetch(setting.download(server.url(path)), from: server)
       #expect(job.state == .succeeded, "\(job.lastError)")
       #expect(job.failures.count == 9)
-      #expect(job.lastError.contains("If it does so 10 times, it is the file."), "\(job.lastError)")
+      #expect(
+        job.lastError.contains("If it does so 10 times in a row, and for four minutes, it is the file."),
+        "\(job.lastError)")
       let name = String(path.dropFirst())
       #expect(try setting.folder.holds(Self.large, as: name))
       #expect(setting.folder.names == [name])
+    }
+
+    private static let word = LyingAnswer.file(Content("Try again."), etag: "\"word\"")
+      .with("Content-Type", "text/plain")
+
+    @Test func `text that comes ten times within no time is not the file, whoever asks again and again`() async throws {
+      server.serve("/disk.img", .file(content).breaking(after: 500_000), Self.word)
+      _ = try await {
+        async let job = setting.attempt(setting.download(server.url("/disk.img")))
+        await server.held("/disk.img")
+        try await setting.arrived(500_000)
+        server.release()
+        return try await job
+      }()
+      for _ in 1...12 {
+        let other = try Setting(in: setting.folder)
+        let job = try await other.attempt(other.download(server.url("/disk.img")))
+        #expect(job.state != .succeeded)
+      }
+      #expect(setting.folder.size("disk.img.part") == 500_000)
+    }
+
+    @Test(arguments: [LyingAnswer.page(503), .page(503, "Busy.").with("Content-Type", "text/plain")])
+    func `text that comes ten times is not the file if anything else was said in between`(other: LyingAnswer)
+      async throws
+    {
+      let words = Array(repeating: Self.word, count: 9)
+      let file = LyingAnswer.file(content)
+      server.serve("/disk.img", [file.breaking(after: 500_000)] + words + [other, Self.word, file])
+      let job = try await setting.fetch(setting.download(server.url("/disk.img")), from: server)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(try setting.folder.holds(content, as: "disk.img"))
     }
 
     @Test(arguments: [true, false])

@@ -110,14 +110,16 @@
       }
     }
 
-    /// Whether that text came in place of the rest so often that it is the file by now. One that says why a file can't be had
-    /// passes, or changes.
-    func hasBecome(text: String) throws -> Bool {
+    /// Whether that text came in place of the rest so often, and for so long, that it is the file by now. One that says why a
+    /// file can't be had passes, or changes. Nil for any other answer.
+    func hasBecome(text: String?, at now: Date) throws -> Bool {
       try state.withLock { state in
-        let known = state.part.record.text
-        let times = known?.mark == text ? known!.times + 1 : 1
-        try state.part.change { $0.text = PartRecord.Text(mark: text, times: times) }
-        return times >= PartRecord.Text.enough
+        let known = state.part.record.text.flatMap { $0.mark == text && $0.since ?? .distantFuture <= now ? $0 : nil }
+        let next = text.map { PartRecord.Text(mark: $0, times: (known?.times ?? 0) + 1, since: known?.since ?? now) }
+        try state.part.change { $0.text = next }
+        guard let next else { return false }
+        return next.times >= PartRecord.Text.enough
+          && next.since.map(now.timeIntervalSince) ?? 0 >= PartRecord.Text.longEnough
       }
     }
 

@@ -45,9 +45,12 @@
       var mark: String
       /// How often it came in a row.
       var times: Int
+      /// When it came first.
+      var since: Date?
 
-      /// With the waits between attempts, that takes some eight minutes.
       static let enough = 10
+      /// Ten may come at once, as to who asks again and again. The waits between ten attempts take longer than this.
+      static let longEnough: TimeInterval = 240
     }
 
     struct Shortage: Codable, Equatable {

@@ -132,7 +132,8 @@
       DownloadError(
         .wrongContent,
         "the server sent \(type) in place of the file, as errors are told. "
-          + (isOfRest ? "If it does so \(PartRecord.Text.enough) times, it is the file. " : "")
+          + (isOfRest
+            ? "If it does so \(PartRecord.Text.enough) times in a row, and for four minutes, it is the file. " : "")
           + "If it is what you want, name it so: "
           + "-O NAME.\(type.hasSuffix("json") ? "json" : type.hasSuffix("xml") ? "xml" : "txt")")
     }

@@ -46,7 +46,8 @@
         var (answer, body) = (reply.answer, AnswerBody(reply.body))
         try await reception.ended(waiting: request.host) { await answer.look(at: &body, question) }
         isPage = answer.isPage
-        question.hasBecomeText = try answer.text(inPlaceOfRest: question).map(part.hasBecome) ?? false
+        question.hasBecomeText = try part.hasBecome(
+          text: answer.text(inPlaceOfRest: question), at: reception.clock.now)
         switch answer.verdict(on: question) {
         case .complete where !onlyLooks:
           isComplete = true

@@ -357,6 +357,38 @@
       #expect(permissions(path) == 0o600)
     }
 
+    @Test(arguments: [1000, 1_000_000], [nil, 0o777])
+    func `what is replaced under its server's name keeps who may read it, from the first byte too`(
+      size: Int64, others: Int?
+    ) async throws {
+      let (old, new) = (Content(size), Content(size, seed: 2))
+      func named(_ content: Content, _ tag: String) -> LyingAnswer {
+        .file(content, etag: tag).with("Content-Disposition", "attachment; filename=b.bin")
+      }
+      // The last byte is asked for where something has the URL's name.
+      let later = named(new, "\"2\"").ranges(.ignored).holding(after: size / 2)
+      server.serve("/a.bin", named(old, "\"1\""), later, later)
+      #expect(try await setting.fetch(setting.download(server.url("/a.bin"))).state == .succeeded)
+      func permissions(_ name: String) -> Int? { FileStatus(ofFileAt: setting.folder.path(name))?.permissions }
+      #expect(chmod(setting.folder.path("b.bin"), 0o600) == 0)
+      if let others {
+        try setting.folder.write("mine", to: "a.bin")
+        #expect(chmod(setting.folder.path("a.bin"), mode_t(others)) == 0)
+      }
+      async let job = setting.fetch(setting.download(server.url("/a.bin"), overwrites: true))
+      await server.held("/a.bin")
+      if size > Part.smallBytes {
+        try await setting.soon { setting.folder.names.contains { $0.hasSuffix(".part") } }
+        let part = try #require(setting.folder.names.first { $0.hasSuffix(".part") })
+        #expect(permissions(part) == 0o600)
+      }
+      server.release()
+      let done = try await job
+      #expect(done.state == .succeeded, "\(done.lastError)")
+      #expect(try setting.folder.holds(new, as: "b.bin"))
+      #expect(permissions("b.bin") == 0o600)
+    }
+
     @Test(arguments: [1000, 1_000_000], [false, true])
     func `what changed since the attempt began is not replaced`(size: Int64, wasThere: Bool) async throws {
       server.serve("/a.bin", .file(Content(size)).holding(after: size / 2))

@@ -15,7 +15,7 @@
 
     let name: FileName
     let folder: Folder
-    private let permissions: Int?
+    private var permissions: Int?
     private(set) var record: PartRecord
     private(set) var length: Int64 = 0
     /// The bytes received while there are no files.
@@ -148,6 +148,13 @@
 
     /// It has to be opened again, whatever the file is to be.
     private var mode: Int { permissions.map { $0 | 0o600 } ?? 0o666 }
+
+    /// From here on, or from the first byte on that is on the disk. Nil leaves them as they are.
+    mutating func set(_ permissions: Int?) {
+      guard let permissions else { return }
+      self.permissions = permissions
+      if let opened { setPermissions(of: opened.bytes) }
+    }
 
     /// Also those that the umask takes.
     private func setPermissions(of bytes: Descriptor) {

@@ -7,14 +7,14 @@
     /// Flushes the complete file, and gives it its name. Nil if the name belongs to a file other than `replacing`.
     ///
     /// What is to be is recorded first: an attempt that comes after a crash finds the file in its place, and knows it.
-    /// That it is `owner`'s is noted on it; with its version, unless that is not known for sure. `remark` is told what the file
-    /// has not got, though it was asked for.
+    /// That it is `owner`'s is noted on it; with its version, unless that is not known for sure. It has these `permissions` when
+    /// it gets its name, or those of its part. `remark` is told what the file has not got, though it was asked for.
     func finish(
       as final: FileName, by job: KnownJob, of owner: FileOwner, modified: Date?, sha256: String?,
-      replacing: FileStatus?, isVersion: Bool = true, remark: (String) -> Void = { _ in }
+      replacing: FileStatus?, permissions: Int? = nil, isVersion: Bool = true, remark: (String) -> Void = { _ in }
     ) throws -> DownloadedFile? {
       if replacing == nil {
-        switch try nameFromMemory(as: final, modified, sha256, owner, isVersion: isVersion, remark) {
+        switch try nameFromMemory(as: final, modified, sha256, owner, permissions, isVersion: isVersion, remark) {
         case .done(let file): return file
         case .isTaken: return nil
         case .isImpossible: break
@@ -45,6 +45,7 @@
       // What was to be replaced may be gone by now, or changed.
       let there = folder.status(of: final.description)
       if let replacing, let there, !there.isAs(replacing) { return nil }
+      set(permissions)
       guard try folder.rename(part.name.part, to: final.description, replacing: replacing != nil && there != nil)
       else { return nil }
       state.withLock { state in
@@ -83,8 +84,8 @@
     /// The shorter way for a file that is not on disk: it is written under a name derived from the job, and keeps that
     /// as a second name until the success is stored.
     private func nameFromMemory(
-      as final: FileName, _ modified: Date?, _ sha256: String?, _ owner: FileOwner, isVersion: Bool,
-      _ remark: (String) -> Void
+      as final: FileName, _ modified: Date?, _ sha256: String?, _ owner: FileOwner, _ permissions: Int?,
+      isVersion: Bool, _ remark: (String) -> Void
     ) throws -> Naming {
       guard let bytes = state.withLock({ $0.part.isInMemory ? $0.part.early : nil }) else { return .isImpossible }
       guard let file = try? folder.lock(mark, mode: permissions ?? 0o666) else { return .isImpossible }

@@ -31,7 +31,6 @@
     let folder: Folder
     /// A second name of the file, if it is named from memory, until its job's success is stored.
     let mark: String
-    let permissions: Int?
     let state: Lock<State>
     private let hasChecksum: Bool
 
@@ -49,7 +48,6 @@
     ) throws {
       self.folder = folder
       self.mark = mark
-      self.permissions = permissions
       hasChecksum = sha256 != nil
       func part(_ name: FileName) throws -> Part {
         try Part(name, in: folder, url: url, sha256: sha256, asker: asker, permissions: permissions)
@@ -90,6 +88,14 @@
       let status = try status(of: file, part)
       state.withLock { $0.summed = status }
       return try file.sha256(length: part.length, part.path).finalize().hexadecimal
+    }
+
+    /// Whom the bytes are for, once it is known what they replace.
+    func set(_ permissions: Int?) {
+      state.withLock {
+        $0.part.set(permissions)
+        $0.aside?.set(permissions)
+      }
     }
 
     // MARK: Growing

@@ -82,6 +82,7 @@
             answer.version(total: version.total), modified: modified,
             wasJustModified: old.map { $0.version.wasJustModified == true } ?? answer.wasJustModified)
           if let file = try await conflict(serverName, told, part) { return file }
+          try await restrict(part, as: finalName(serverName))
           if onlyLooks, from > 0 {
             asksForAll = true
             continue
@@ -144,6 +145,13 @@
       return file
     }
 
+    /// Who can't read what is replaced can't read what comes, from its first byte on.
+    private func restrict(_ part: PartFile, as final: FileName) async throws {
+      guard download.overwrites else { return }
+      let isReplaced = try await replaces(final, part.folder)
+      part.set(permissions(replacing: isReplaced ? part.folder.status(of: final.description) : nil))
+    }
+
     private func finalName(_ serverName: String?) -> FileName {
       download.name == nil ? serverName.map { FileName(ofServer: $0) } ?? name : name
     }
@@ -192,6 +200,7 @@
         let file = try part.finish(
           as: final, by: job, of: FileOwner(download, as: part.record.version.users), modified: modified,
           sha256: sha256, replacing: replaces ? there : nil,
+          permissions: permissions(replacing: replaces ? there : nil),
           // Nobody shall know one again that may have been cut.
           isVersion: !mayBeCut || sha256 != nil, remark: remark)
       else {

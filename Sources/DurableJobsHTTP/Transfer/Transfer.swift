@@ -121,7 +121,9 @@
         return Result(file: file)
       }
       let before = try await standing(folder)
-      let part = try part(in: folder, permissions: permissions(replacing: before))
+      // A server may call its file otherwise: whom that is for is known with its answer.
+      let isNamed = download.name != nil || !download.overwrites
+      let part = try part(in: folder, permissions: isNamed ? permissions(replacing: before) : nil)
       try checkShortage(part)
       defer { promises.end(part) }
       do {
@@ -152,9 +154,9 @@
       return try await stoodAtFirst(StandingFile(status)) == StandingFile(status) ? status : nil
     }
 
-    /// The permissions of the replaced file, from the first byte on, if it is this user's: whoever could not read that
-    /// can't read what comes. If what comes will have another group, that group reads nothing.
-    private func permissions(replacing file: FileStatus?) -> Int? {
+    /// The permissions of the replaced file, if it is this user's. If what comes will have another group, that group reads
+    /// nothing.
+    func permissions(replacing file: FileStatus?) -> Int? {
       guard download.overwrites, let file, file.isRegular, file.owner == geteuid() else { return permissions }
       return file.group == getegid() ? file.permissions : file.permissions & ~0o070
     }

@@ -70,7 +70,7 @@
       keepsServerTime: Bool = false, caCertificates: URL? = nil
     ) {
       self.url = url.normalized
-      self.folder = folder.standardizedFileURL.path
+      self.folder = folder.absolutePath
       self.name = name
       self.sha256 = sha256?.lowercased()
       self.size = size
@@ -79,7 +79,7 @@
       self.overwrites = overwrites
       self.skipsExisting = skipsExisting
       self.keepsServerTime = keepsServerTime
-      self.caCertificates = caCertificates?.standardizedFileURL.path
+      self.caCertificates = caCertificates?.absolutePath
     }
   }
 

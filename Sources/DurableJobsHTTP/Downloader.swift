@@ -88,7 +88,7 @@
       self.store = store
       self.limits = limits
       self.permissions = permissions
-      self.netrc = netrc?.standardizedFileURL.path
+      self.netrc = netrc?.absolutePath
       self.onEvent = onEvent
       hosts = Hosts(seats: limits.perHost, clock: store.clock)
       speed = limits.bytesPerSecond.map { SpeedLimit(bytesPerSecond: $0, clock: store.clock) }

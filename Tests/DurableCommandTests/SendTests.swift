@@ -300,6 +300,31 @@
       #expect(ended.stderr.contains("two ways") && ended.stderr.contains("Content-Length"), "\(ended.stderr)")
     }
 
+    @Test("files behind a symbolic link and two dots are those that the shell means")
+    func symbolicLink() async throws {
+      server.serve("/a", .page(200))
+      let folder = URL(filePath: durable.folder)
+      try FileManager.default.createDirectory(at: folder.appending(path: "a/b"), withIntermediateDirectories: true)
+      try FileManager.default.createSymbolicLink(
+        atPath: durable.folder + "/link", withDestinationPath: "a/b")
+      for (place, word) in [("a/", "right"), ("", "wrong")] {
+        try Data(word.utf8).write(to: folder.appending(path: place + "x"))
+        try Data("X-Which: \(word)".utf8).write(to: folder.appending(path: place + "h"))
+        try Data("machine 127.0.0.1 login \(word) password word".utf8)
+          .write(to: folder.appending(path: place + "n"))
+      }
+      let sent = try await send(
+        "POST", server.url("/a"), "--follow", "-d", "@link/../x", "-H", "@link/../h")
+      #expect(sent.status == .exited(0), "\(sent.stderr)")
+      #expect(bodies("/a") == ["right"])
+      #expect(server.requests.map { $0["X-Which"] } == ["right"])
+      server.serve("/b", .file(Content("b")))
+      let got = try await durable("get", server.url("/b"), "--netrc-file", "link/../n")
+      #expect(got.status == .exited(0), "\(got.stderr)")
+      let basic = "Basic " + Data("right:word".utf8).base64EncodedString()
+      #expect(server.requests("/b").map { $0["Authorization"] } == [basic])
+    }
+
     @Test("--follow does not run what else is in the queue")
     func followAlone() async throws {
       server.serve("/a", .page(200))

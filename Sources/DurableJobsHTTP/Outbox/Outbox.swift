@@ -71,7 +71,7 @@
       self.store = store
       self.stallTimeout = stallTimeout
       self.answerTimeout = answerTimeout
-      self.netrc = netrc?.standardizedFileURL.path
+      self.netrc = netrc?.absolutePath
       self.secret = secret
       self.onEvent = onEvent
       clients = Clients(connectTimeout: connectTimeout)

@@ -42,7 +42,7 @@
       public static func file(
         _ file: URL, type: String? = "application/octet-stream", copiedBeside store: any JobStore
       ) throws -> Body {
-        let path = file.standardizedFileURL.path
+        let path = file.absolutePath
         return try copy(of: Descriptor(reading: path), path, type, store)
       }
 
@@ -69,7 +69,7 @@
 
       /// A file that is read where it is each time the request is sent. If it is gone, the request fails.
       public static func file(inPlace file: URL, type: String? = "application/octet-stream") -> Body {
-        Body(source: .fileInPlace(file.standardizedFileURL.path), type: type)
+        Body(source: .fileInPlace(file.absolutePath), type: type)
       }
 
       package var bytes: Data? { if case .bytes(let data) = source { data } else { nil } }

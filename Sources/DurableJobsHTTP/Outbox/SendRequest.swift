@@ -64,10 +64,10 @@
       self.method = method
       self.url = url.normalized
       self.headers = headers
-      self.headerFiles = headerFiles.map { $0.standardizedFileURL.path }
+      self.headerFiles = headerFiles.map(\.absolutePath)
       self.body = body
       self.idempotencyKey = idempotencyKey
-      self.caCertificates = caCertificates?.standardizedFileURL.path
+      self.caCertificates = caCertificates?.absolutePath
     }
   }
 

@@ -20,7 +20,7 @@
     /// ``init(path:)``.
     static func read(_ path: String, home: String? = nil) throws -> Netrc? {
       let home = home ?? ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
-      if path == URL(fileURLWithPath: home + "/.netrc").standardizedFileURL.path, access(path, F_OK) != 0,
+      if path == URL(fileURLWithPath: home + "/.netrc").absolutePath, access(path, F_OK) != 0,
         errno == ENOENT
       {
         return nil

@@ -202,7 +202,7 @@
       let folders = typed.map { _ in folder } + listed.map { $0.folder ?? folder }
       var paths: [String: String] = [:]
       for (index, folder) in folders.enumerated() {
-        let path = try paths[folder] ?? DownloadWords.folder(folder).standardizedFileURL.path
+        let path = try paths[folder] ?? DownloadWords.folder(folder).absolutePath
         paths[folder] = path
         downloads[index].folder = path
       }

@@ -160,7 +160,7 @@
       guard path != "-" else {
         throw ValidationError("--header @-: the worker reads the headers when it sends; name a file")
       }
-      let file = URL(fileURLWithPath: path).standardizedFileURL.path
+      let file = URL(fileURLWithPath: path).absolutePath
       do { _ = try HeaderFile.headers(file) } catch { throw ValidationError("--header @\(path): \(error)") }
       return file
     }

@@ -346,6 +346,36 @@
       #expect(renamed.mayBeYounger(than: .zero, now: Date()))
     }
 
+    @Test(arguments: [true, false])
+    func `A path with two dots behind a symbolic link is the one that the system means`(isAbsolute: Bool) throws {
+      let folder = try TestFolder("paths")
+      try FileManager.default.createDirectory(atPath: folder.path("a/b"), withIntermediateDirectories: true)
+      try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "a/b")
+      try folder.write("right", to: "a/x")
+      try folder.write("wrong", to: "x")
+      func named(_ path: String) -> URL {
+        let base = URL(filePath: folder.url.path, directoryHint: .isDirectory)
+        return isAbsolute ? URL(filePath: folder.path(path)) : URL(filePath: path, relativeTo: base)
+      }
+      let file = named("link/../x")
+      let url = try #require(URL(string: "https://example.org/a"))
+      let request = SendRequest(
+        .post, url, headerFiles: [file], body: .file(inPlace: file), caCertificates: file)
+      let copied = try SendRequest.Body.file(file, copiedBeside: InMemoryStore())
+      #expect(copied.bytes == Data("right".utf8))
+      let download = Download(from: url, to: named("link/.."), caCertificates: file)
+      let paths: [String?] = [
+        request.headerFiles.first, request.body.fileInPlace, request.caCertificates, download.caCertificates,
+        download.folder + "/x",
+      ]
+      for path in paths {
+        #expect(try String(contentsOfFile: #require(path), encoding: .utf8) == "right", "\(path ?? "")")
+      }
+      #expect(Download(from: url, to: URL(filePath: "/tmp/./no//such/../folder/")).folder == "/tmp/no/folder")
+      let here = FileManager.default.currentDirectoryPath
+      #expect(Download(from: url, to: URL(filePath: "folder")).folder == here + "/folder")
+    }
+
     @Test func `A checksum, a name, a size or a header that is none is refused`() throws {
       let url = try #require(URL(string: "https://example.org/a"))
       let folder = URL(filePath: "/tmp")

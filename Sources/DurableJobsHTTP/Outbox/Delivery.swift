@@ -23,6 +23,8 @@
     let bodyPath: String?
     /// Told how many bytes of such a body have gone, and of how many.
     let onProgress: @Sendable (Int64, Int64) -> Void
+    /// Told of an answer that decides before its body has come, which may take long.
+    let onArrival: @Sendable (HTTPAnswer) -> Void
     /// Whether an attempt before this one may have arrived.
     let wasSentBefore: @Sendable () async -> Bool
     /// ``SendAttempt/wasRepeated``
@@ -156,6 +158,13 @@
     private func success(
       _ response: HTTPClientResponse, _ url: HTTPURL, _ redaction: Redaction, _ file: FileBody?, _ upload: Upload
     ) async throws -> HTTPAnswer {
+      var answer = HTTPAnswer(
+        status: Int(response.status.code),
+        headers: HTTPAnswer.keptHeaders.flatMap { name in
+          response.headers[name].map { HTTPHeader(name, redaction($0)) }
+        },
+        body: Data(), isCut: true)
+      if upload.isWhole, !request.method.isQuestion { onArrival(answer) }
       let (data, end) = await body(of: response, HTTPAnswer.mostBytes + redaction.margin + 1, upload)
       // Whatever was answered: nobody has all of what was to be sent. But over HTTP/2 a server that has answered may say that
       // it needs no more (RFC 9113, section 8.1).
@@ -176,13 +185,9 @@
         throw error.flatMap { DownloadError.connection($0, url.hostAndPort) }
           ?? DownloadError(.connection, "\(url.hostAndPort) closed the connection before the end of its answer")
       }
-      let body = redaction.kept(data, HTTPAnswer.mostBytes, isCut: end.isCut)
-      return HTTPAnswer(
-        status: Int(response.status.code),
-        headers: HTTPAnswer.keptHeaders.flatMap { name in
-          response.headers[name].map { HTTPHeader(name, redaction($0)) }
-        },
-        body: body, isCut: end.isCut || redaction(data).count > body.count)
+      answer.body = redaction.kept(data, HTTPAnswer.mostBytes, isCut: end.isCut)
+      answer.isCut = end.isCut || redaction(data).count > answer.body.count
+      return answer
     }
 
     /// An error with the beginning of what the server says of it.

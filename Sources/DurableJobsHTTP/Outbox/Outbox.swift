@@ -224,7 +224,8 @@
           secrets: secrets, clients: clients, proxies: proxies, hosts: hosts,
           standstill: Standstill(after: stallTimeout, answerAfter: answerTimeout, clock: store.clock),
           bodyPath: request.body.fileInPlace ?? request.body.copy.map(bodies.path(of:)),
-          onProgress: attempt.sent, wasSentBefore: { await self.wasSent(attempt, isKnown: isKnown) },
+          onProgress: attempt.sent, onArrival: { record?.note($0) },
+          wasSentBefore: { await self.wasSent(attempt, isKnown: isKnown) },
           wasRepeated: attempt.wasRepeated)
       } catch let error as DownloadError where error.code != .noRoom {
         throw Undelivered.held(error.message)

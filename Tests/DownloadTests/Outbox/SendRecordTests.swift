@@ -77,6 +77,27 @@
       #expect(records("full.sqlite").isEmpty)
     }
 
+    @Test func `what a server has answered is noted before the body of its answer has come`() async throws {
+      server.serve("/orders", .page(201, "made").with("Location", "/orders/7").holding(after: 2))
+      let request = try post()
+      let id = try await queue.enqueue(request).id
+      let date = try await queue.job(id).createdAt
+      let path = folder.path("jobs.sqlite-outbox/\(id).sent")
+      try await run(worker()) { [store] in
+        await until { FileManager.default.contents(atPath: path)?.range(of: Data("\"status\":201".utf8)) != nil }
+        // As an attempt of another process finds it, if this one dies now.
+        let record = try SendRecord(of: request, by: id, storedAt: date, in: BodyFolder(of: store))
+        let answer = try #require(record?.answer)
+        #expect(answer.status == 201)
+        #expect(answer["Location"] == "/orders/7")
+        #expect(answer.body.isEmpty && answer.isCut)
+        server.release()
+        _ = try await queue.store.firstAfterEachSignal { try await queue.counts()[.succeeded] == 1 ? true : nil }
+      }
+      #expect(try await store.job(id, detail: .all).answer?.body == Data("made".utf8))
+      #expect(records.isEmpty)
+    }
+
     @Test func `a first conflict in a new process may be that of a request that was stopped`() async throws {
       server.serve("/orders", .silence, .page(409), .page(200))
       let job = try await queue.enqueue(try post())

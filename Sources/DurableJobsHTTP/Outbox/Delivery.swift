@@ -62,6 +62,7 @@
     private func answer(_ file: FileBody?) async throws -> HTTPAnswer {
       var url = url
       var way = Way.own
+      var secrets = secrets
       for _ in 0...FileRequest.maxRedirects {
         let credentials = way.credentials(for: url, own: nil, netrc)
         let ofProxy = try proxies.proxy(for: url)?.credentials
@@ -89,6 +90,7 @@
                 "the server redirects from https to \(next.description.withoutQuery), where the request is not sent"))
           }
           if next.origin != url.origin { try hosts.checkPause(of: next) }
+          secrets += next.secretFields
           url = next
         }
       }

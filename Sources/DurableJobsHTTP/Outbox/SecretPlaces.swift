@@ -22,14 +22,7 @@
     }
 
     /// The values of the secret fields of its query, as they stand there and as they are meant.
-    var secretFields: [Data] {
-      (query(percentEncoded: true) ?? "").queryFields.flatMap { field -> [Data] in
-        let parts = field.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1)
-        guard parts.count == 2, SecretPlaces.isSecret(field: field.nameOfField) else { return [] }
-        let (raw, spaced) = (Data(parts[1]), Data(parts[1].map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }))
-        return [raw, Data(raw.unescaped), Data(spaced.unescaped)].filter { $0.count > 3 }
-      }
-    }
+    var secretFields: [Data] { (query(percentEncoded: true) ?? "").secretFields }
   }
 
   extension HTTPURL {
@@ -49,10 +42,21 @@
         ? origin + path : "\(origin)\(path)?\(SHA256.hash(data: Data(query.utf8)).prefix(8).hexadecimal)"
     }
 
+    /// The values of the secret fields of its query, as they stand there and as they are meant.
+    var secretFields: [Data] { query.secretFields }
+
     private var query: Substring { target.dropFirst(path.count).dropFirst() }
   }
 
   extension StringProtocol {
+    fileprivate var secretFields: [Data] {
+      queryFields.flatMap { field -> [Data] in
+        let parts = field.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1)
+        guard parts.count == 2, SecretPlaces.isSecret(field: field.nameOfField) else { return [] }
+        let (raw, spaced) = (Data(parts[1]), Data(parts[1].map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }))
+        return [raw, Data(raw.unescaped), Data(spaced.unescaped)].filter { $0.count > 3 }
+      }
+    }
     fileprivate var queryFields: [SubSequence] { split { $0 == "&" || $0 == ";" } }
     fileprivate var nameOfField: String {
       String(decoding: utf8.prefix { $0 != UInt8(ascii: "=") }.unescaped, as: UTF8.self)

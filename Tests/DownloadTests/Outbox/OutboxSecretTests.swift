@@ -138,6 +138,17 @@
       if status == 200 { #expect(job.answer?["Location"] == "/?t=***") }
     }
 
+    @Test(arguments: [200, 400]) func `what is secret in the query of a redirect is told as little`(status: Int)
+      async throws
+    {
+      server.serve("/a", .redirect(307, to: "/b?sig=redirect-value&page=seven"))
+      server.serve("/b", .page(status, "no redirect-value, and seven"))
+      let setting = OutboxSetting()
+      let job = try await setting.attempt(SendRequest(.post, try server.at("/a")))
+      let told = status == 200 ? job.answer.map { String(decoding: $0.body, as: UTF8.self) } : job.lastError
+      #expect(told?.hasSuffix("no ***, and seven") == true, "\(told ?? "")")
+    }
+
     @Test(arguments: ["Authorization", "Proxy-Authorization"])
     func `of what is sent in base64 the password is not told either`(name: String) async throws {
       let basic = Data("kim:basic-value".utf8).base64EncodedString()

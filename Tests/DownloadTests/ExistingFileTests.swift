@@ -357,6 +357,40 @@
       #expect(permissions(path) == 0o600)
     }
 
+    @Test(arguments: ["/a.bin", "/a.bin?token=s3cret", "/a.bin by kim"])
+    func `what a download brought under its server's name is replaced by it, though the store has forgotten that`(
+      way: String
+    ) async throws {
+      let path = String(way.prefix { $0 != " " })
+      func named(_ content: Content, _ tag: String) -> LyingAnswer {
+        .file(content, etag: tag).with("Content-Disposition", "attachment; filename=b.bin")
+      }
+      server.serve("/a.bin", named(content, "\"1\""), named(changed, "\"2\""))
+      let headers = way == path ? [] : [Download.Header("Cookie", "kim")]
+      func fetch(overwrites: Bool) async throws -> JobSnapshot {
+        let store = try Setting(in: setting.folder)
+        return try await store.fetch(
+          store.download(server.url(path), headers: headers, overwrites: overwrites))
+      }
+      #expect(try await fetch(overwrites: false).state == .succeeded)
+      let job = try await fetch(overwrites: true)
+      // Of what may be another user's nothing is known without the store.
+      let isReplaced = way == "/a.bin"
+      #expect(job.state == (isReplaced ? .succeeded : .failed), "\(job.lastError)")
+      #expect(try setting.folder.holds(isReplaced ? changed : content, as: "b.bin"))
+    }
+
+    @Test func `what changed since a download brought it under its server's name is not replaced`() async throws {
+      let named = LyingAnswer.file(content).with("Content-Disposition", "attachment; filename=b.bin")
+      server.serve("/a.bin", named)
+      #expect(try await setting.fetch(setting.download(server.url("/a.bin"))).state == .succeeded)
+      try setting.folder.write("edited", to: "b.bin")
+      let other = try Setting(in: setting.folder)
+      let job = try await other.fetch(other.download(server.url("/a.bin"), overwrites: true))
+      #expect(job.state == .failed)
+      #expect(try setting.folder.text("b.bin") == "edited")
+    }
+
     @Test(arguments: [1000, 1_000_000], [nil, 0o777])
     func `what is replaced under its server's name keeps who may read it, from the first byte too`(
       size: Int64, others: Int?

@@ -83,6 +83,13 @@
     /// Whether it was brought under that name.
     func isNamed(_ name: String) -> Bool { if case .isOwn(let note) = self { note.isName(name) } else { false } }
 
+    /// Whether it proves that a download of the same URL brought that file under that name. Of what may be one user's, or has a
+    /// secret in its query, it says too little.
+    func isNamed(_ name: String, for owner: FileOwner) -> Bool {
+      guard case .isOwn(let note) = self, !owner.hasSecret, !owner.isPersonal, !note.isPersonal else { return false }
+      return note.isName(name)
+    }
+
     /// As whom it was asked for, if it is the asker's own.
     var users: String? { if case .isOwn(let note) = self { note.users } else { nil } }
 

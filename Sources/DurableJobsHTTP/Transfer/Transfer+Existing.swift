@@ -26,7 +26,7 @@
           return found
         }
       }
-      let replaces = try await replaces(name, folder)
+      let replaces = try await replaces(name, status, folder)
       let mayBe = mayBeServers(status, isReplaced: replaces) && folder.isBelieved(status)
       if mayBe, !replaces, let (file, job) = try await recorded(path),
         isAsBrought(file, name, status, folder),
@@ -136,13 +136,17 @@
         && (download.skipsExisting || !isReplaced)
     }
 
-    /// Whether a file of that name is replaced. Who requests that knows the name that is given, or that the URL has; a
+    /// Whether `there`, the file of that name, is replaced, or any where there is none. Who requests that knows the name that is given, or that the URL has; a
     /// server's name for its file may be that of any file, and replaces only what the same download brought.
-    func replaces(_ name: FileName, _ folder: Folder) async throws -> Bool {
+    func replaces(_ name: FileName, _ there: FileStatus?, _ folder: Folder) async throws -> Bool {
       guard download.overwrites, name != self.name else { return download.overwrites }
-      guard let there = folder.status(of: name.description),
-        let (file, _) = try await recorded(folder.path(of: name.description))
-      else { return false }
+      guard let there else { return false }
+      // A store forgets, and may not have heard of it.
+      let owner = FileOwner(download, as: nil)
+      if folder.noted(name.description, there, for: owner, by: request.asker).isNamed(name.description, for: owner) {
+        return true
+      }
+      guard let (file, _) = try await recorded(folder.path(of: name.description)) else { return false }
       return !file.wasThere && isAsBrought(file, name, there, folder)
     }
 

@@ -148,8 +148,8 @@
     /// Who can't read what is replaced can't read what comes, from its first byte on.
     private func restrict(_ part: PartFile, as final: FileName) async throws {
       guard download.overwrites else { return }
-      let isReplaced = try await replaces(final, part.folder)
-      part.set(permissions(replacing: isReplaced ? part.folder.status(of: final.description) : nil))
+      let there = part.folder.status(of: final.description)
+      part.set(permissions(replacing: try await replaces(final, there, part.folder) ? there : nil))
     }
 
     private func finalName(_ serverName: String?) -> FileName {
@@ -187,10 +187,10 @@
       let final = finalName(part.record.name)
       let wasInMemory = part.isInMemory
       let modified = download.keepsServerTime ? part.record.modified : nil
-      var replaces = try await replaces(final, part.folder)
       // Who asked for this knew of neither: not of what came after that, nor of what changed since the first attempt began,
       // as while its process stood still and another one did its work.
       let there = part.folder.status(of: final.description)
+      var replaces = try await replaces(final, there, part.folder)
       if replaces, let there {
         let isKnown = final == name ? before.map(there.isAs) ?? false : true
         let cameSince = try await cameSince(final, there, part.folder, part.record.version.users)

@@ -121,7 +121,10 @@
     func hasBecome(text: String?, at now: Date) throws -> Bool {
       try state.withLock { state in
         let known = state.part.record.text.flatMap { $0.mark == text && $0.since ?? .distantFuture <= now ? $0 : nil }
-        let next = text.map { PartRecord.Text(mark: $0, times: (known?.times ?? 0) + 1, since: known?.since ?? now) }
+        let next = text.map {
+          PartRecord.Text(
+            mark: $0, times: min((known?.times ?? 0) + 1, PartRecord.Text.enough), since: known?.since ?? now)
+        }
         try state.part.change { $0.text = next }
         guard let next else { return false }
         return next.times >= PartRecord.Text.enough

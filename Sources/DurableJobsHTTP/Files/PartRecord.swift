@@ -99,7 +99,8 @@
         }
       }
       guard let record, record.flushed >= 0, record.highest >= 0, record.version.total ?? 0 >= 0,
-        record.shortage.map({ (0...1 << 60).contains($0.room) && (0...100).contains($0.rounds) }) ?? true
+        record.shortage.map({ (0...1 << 60).contains($0.room) && (0...100).contains($0.rounds) }) ?? true,
+        record.text.map({ (0...100).contains($0.times) }) ?? true
       else { return nil }
       self = record
     }

@@ -508,6 +508,16 @@
       #expect(PartRecord(Data(right.utf8))?.shortage?.room == 5)
     }
 
+    @Test(arguments: [-1, 101, Int.max]) func `A record that tells of a text more often than anybody counts is none`(
+      times: Int
+    ) throws {
+      var record = PartRecord(url: "http://example.org/a.bin")
+      record.text = PartRecord.Text(mark: "m", times: times)
+      #expect(PartRecord(record.lines) == nil)
+      record.text?.times = 100
+      #expect(PartRecord(record.lines) == record)
+    }
+
     @Test func `A part that somebody else cut while it grows gets no hole, and goes`() throws {
       let part = try part()
       try learn("1", part)

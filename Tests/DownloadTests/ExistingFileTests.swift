@@ -1,5 +1,6 @@
 #if HTTP
   import DurableJobs
+  import DurableJobsTesting
   import Foundation
   import LyingServer
   import Testing
@@ -389,6 +390,43 @@
       let job = try await other.fetch(other.download(server.url("/a.bin"), overwrites: true))
       #expect(job.state == .failed)
       #expect(try setting.folder.text("b.bin") == "edited")
+    }
+
+    /// How often the store is asked for jobs when a download that came is asked for again, after so many others came.
+    private func questions(after count: Int) async throws -> Int {
+      let folder = try TestFolder()
+      let store = FaultyStore(InMemoryStore(clock: ManualClock()))
+      let queue = JobQueue(store: store)
+      let download = Download(from: try #require(URL(string: server.url("/a.bin"))), to: folder.url)
+      let others = (0..<count).map { number in
+        var other = download
+        other.name = "other \(number)"
+        return other
+      }
+      let stub = JobWorker(queue)
+      stub.register(Download.self) { other, _ in
+        DownloadedFile(path: "\(other.folder)/\(other.name ?? "")", size: 1, sha256: nil, modified: 1, wasThere: false)
+      }
+      _ = try await queue.enqueue(contentsOf: others)
+      try await stub.runUntilIdle()
+      let worker = JobWorker(queue)
+      Downloader(store: store, environment: [:]).register(with: worker)
+      _ = try await queue.enqueue(download)
+      try await worker.runUntilIdle()
+      let again = try await queue.enqueue(download)
+      let before = store.calls(of: .jobs)
+      try await worker.runUntilIdle()
+      let questions = store.calls(of: .jobs) - before
+      let file = try #require(try await queue.jobs(where: .id(again.id), detail: .all).first?.file)
+      #expect(file.wasThere)
+      return questions
+    }
+
+    @Test func `a file that is noted to be one's own is known without a look through all that other downloads brought`()
+      async throws
+    {
+      server.serve("/a.bin", .file(Content(1000)))
+      #expect(try await questions(after: 1100) == questions(after: 0))
     }
 
     @Test(arguments: [1000, 1_000_000], [nil, 0o777])

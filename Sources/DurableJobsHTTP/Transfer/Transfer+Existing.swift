@@ -31,7 +31,7 @@
       if mayBe, !replaces, let (file, job) = try await recorded(path),
         isAsBrought(file, name, status, folder),
         // Another download may have brought one like it since.
-        try await !cameEver(name, status, folder, file.user)
+        try await !isOthers(file, name, status, folder)
       {
         // Left by a process that died between storing the success and this.
         folder.drop(self.name.mark(for: url, job))
@@ -78,6 +78,17 @@
       case .isForeign: return file.tail == nil || file.tail == folder.tail(of: name.description, there)
       case .isOthers: return false
       }
+    }
+
+    /// Whether another download brought one of that size and time to the same place. It would have noted so: only where that
+    /// can't be told are all looked through.
+    private func isOthers(
+      _ file: DownloadedFile, _ name: FileName, _ there: FileStatus, _ folder: Folder
+    ) async throws -> Bool {
+      let owner = FileOwner(download, as: file.user)
+      let noted = folder.noted(name.description, there, for: owner)
+      guard !noted.isNamed(name.description, for: owner) else { return false }
+      return try await cameEver(name, there, folder, file.user)
     }
 
     /// Reads a large file only once, however many answers it is compared with.

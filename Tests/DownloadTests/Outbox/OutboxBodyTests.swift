@@ -1,6 +1,7 @@
 #if HTTP
   import DurableJobs
   import DurableJobsSQLite
+  import DurableJobsTesting
   import Foundation
   import LyingServer
   import NIOCore
@@ -225,6 +226,22 @@
         #expect(copies.count == left)
       }
       #expect(copies == [needed.copy])
+    }
+
+    @Test func `what is noted of requests is looked through by pages, and stays where they may be sent again`()
+      async throws
+    {
+      let store = FaultyStore(store)
+      let bodies = BodyFolder(of: store)
+      #expect(bodies.make())
+      let id = try await queue.enqueue(SendRequest(.post, try server.at("/photos"))).id
+      for number in 0..<1000 {
+        let name = "jobs.sqlite-outbox/\(id.rawValue + Int64(number)).sent"
+        #expect(FileManager.default.createFile(atPath: folder.path(name), contents: Data()))
+      }
+      try await bodies.sweep(store, at: .zero)
+      #expect(copies == ["\(id).sent"])
+      #expect(store.calls(of: .jobs) <= 3, "a page has hundreds")
     }
 
     @Test func `a copy that a schedule names is there for each tick`() async throws {

@@ -70,12 +70,19 @@
       }
       let seat = isSeated ? Seat { [weak self] in self?.leave(name) } : nil
       try Task.checkCancellation()
-      return seat.map { .seat($0) } ?? .isBusy
+      guard let seat else { return .isBusy }
+      // Who was here before may have been told to wait, and all others with it.
+      let rest = rest(ofPauseOf: name)
+      return rest > .zero ? .isPaused(rest) : .seat(seat)
+    }
+
+    private func rest(ofPauseOf name: String) -> Duration {
+      hosts.withLock { $0[name]?.pausedUntil ?? .zero } - clock.uptime
     }
 
     /// Throws ``Setback/heldUp(by:for:)`` during a pause that the host asked for.
     func checkPause(of url: HTTPURL) throws {
-      let rest = hosts.withLock { $0[url.origin]?.pausedUntil ?? .zero } - clock.uptime
+      let rest = rest(ofPauseOf: url.origin)
       if rest > .zero { throw Self.isPaused(url, rest) }
     }
 

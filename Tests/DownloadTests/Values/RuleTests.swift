@@ -346,6 +346,23 @@
       #expect(renamed.mayBeYounger(than: .zero, now: Date()))
     }
 
+    @Test func `Who waits for a connection to a host gets none while the host has asked for a pause`() async throws {
+      let hosts = Hosts(seats: 1, clock: ManualClock())
+      var seat: Hosts.Seat?
+      if case .seat(let first) = try await hosts.enter("h", patience: .seconds(1)) { seat = first }
+      #expect(seat != nil)
+      let waits = Gate()
+      let second = Task { try await hosts.enter("h", patience: .seconds(1)) { _ in waits.open() } }
+      await waits.pass()
+      hosts.pause("h", for: .seconds(30))
+      seat = nil
+      guard case .isPaused(let rest) = try await second.value else {
+        Issue.record("it is admitted")
+        return
+      }
+      #expect(rest == .seconds(30))
+    }
+
     @Test(arguments: [true, false])
     func `A path with two dots behind a symbolic link is the one that the system means`(isAbsolute: Bool) throws {
       let folder = try TestFolder("paths")

@@ -6,12 +6,22 @@
   /// An open file or folder, closed with its last reference. `path` is for messages; errors are ``DownloadError``.
   package final class Descriptor: Sendable {
     let number: Int32
+    /// What is not locked here may be locked by who opened it.
+    private let isLocked = Lock(false)
+
     init(_ number: Int32) { self.number = number }
 
     /// A lock that it has is given back, too, if a process that is just being started has a copy.
     deinit {
-      flock(number, LOCK_UN)
+      if isLocked.value { flock(number, LOCK_UN) }
       close(number)
+    }
+
+    /// What `lock` returns, which locks it as `flock` does.
+    func locked(by lock: (Int32) -> Int32) -> Int32 {
+      let result = lock(number)
+      if result == 0 { isLocked.withLock { $0 = true } }
+      return result
     }
 
     /// Of the file system that it is on; nil if that does not say.

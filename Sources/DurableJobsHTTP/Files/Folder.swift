@@ -110,7 +110,7 @@
     func lock(_ name: String, mode: Int = 0o666) throws -> Descriptor? {
       for _ in 0..<1000 {
         guard let file = try open(name, O_RDWR | O_CREAT, mode: mode) else { continue }
-        guard lockFile(file.number) == 0 else {
+        guard file.locked(by: lockFile) == 0 else {
           if errno == EINTR { continue }
           if errno == EWOULDBLOCK { return nil }
           throw isWithoutLocks(name, file)

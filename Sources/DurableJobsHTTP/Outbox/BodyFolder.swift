@@ -87,7 +87,7 @@
       defer { Self.drafts.withLock { _ = $0.remove(target) } }
       let copy = Descriptor(open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600))
       guard copy.number >= 0 else { throw RequestError(.disk("write to", target)) }
-      flock(copy.number, LOCK_EX)
+      _ = copy.locked { flock($0, LOCK_EX) }
       do {
         var piece = beginning
         var length: Int64 = 0
@@ -193,7 +193,7 @@
     /// Its maker has gone.
     private func isDraftLeft(_ name: String) -> Bool {
       let file = Descriptor(open(path(of: name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
-      return flock(file.number, LOCK_SH | LOCK_NB) == 0
+      return file.locked { flock($0, LOCK_SH | LOCK_NB) } == 0
     }
   }
 

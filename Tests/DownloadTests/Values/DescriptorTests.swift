@@ -7,6 +7,16 @@
 
   /// What is written to files, where the disk has no room for it.
   @Suite struct DescriptorTests {
+    @Test func `a lock that somebody else has on the same open file is theirs to give back`() throws {
+      let folder = try TestFolder()
+      let number = open(folder.path("lock"), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      defer { close(number) }
+      #expect(flock(number, LOCK_EX) == 0)
+      do { _ = Descriptor(dup(number)) }
+      let other = Descriptor(open(folder.path("lock"), O_RDWR | O_CLOEXEC))
+      #expect(flock(other.number, LOCK_EX | LOCK_NB) != 0)
+    }
+
     @Test(.enabled(if: SmallDisk.isPossible, "needs the right to mount a file system"))
     func `a line that a full disk halved is taken back, and the disk is told to be full`() throws {
       let folder = try TestFolder()

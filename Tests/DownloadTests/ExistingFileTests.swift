@@ -392,6 +392,23 @@
       #expect(try setting.folder.text("b.bin") == "edited")
     }
 
+    @Test func `of two stores that replace a file by the same version, the second finds it`() async throws {
+      server.serve("/a.bin", .file(content).holding(after: 500_000), .file(content))
+      try setting.folder.write("old", to: "a.bin")
+      let other = try Setting(in: setting.folder)
+      let download = try setting.download(server.url("/a.bin"), overwrites: true)
+      async let first = setting.fetch(download)
+      await server.held("/a.bin")
+      try await setting.arrived(500_000)
+      #expect(try await other.attempt(download).state == .scheduled)
+      server.release()
+      #expect(try await first.state == .succeeded)
+      let second = try await other.fetch(download)
+      #expect(second.state == .succeeded, "\(second.lastError)")
+      #expect(second.file?.wasThere == true)
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
     /// How often the store is asked for jobs when a download that came is asked for again, after so many others came.
     private func questions(after count: Int) async throws -> Int {
       let folder = try TestFolder()

@@ -91,6 +91,20 @@
       return try await cameEver(name, there, folder, file.user)
     }
 
+    /// The file of that name, if another store has brought that very version meanwhile.
+    func twin(_ name: FileName, _ folder: Folder, _ told: ServerFile) -> DownloadedFile? {
+      guard let status = folder.status(of: name.description), mayBeServers(status, isReplaced: false),
+        folder.isBelieved(status)
+      else { return nil }
+      let owner = FileOwner(download, as: told.version.users)
+      guard folder.noted(name.description, status, for: owner).isBrought(by: owner, status, told.version) else {
+        return nil
+      }
+      return DownloadedFile(
+        path: folder.path(of: name.description), size: status.size, sha256: nil, modified: status.modified,
+        wasThere: true)
+    }
+
     /// Reads a large file only once, however many answers it is compared with.
     private func checksum(of name: FileName, _ status: FileStatus, _ folder: Folder) throws -> String? {
       if let known = summed.withLock({ $0 }), known.file == status { return known.sum }

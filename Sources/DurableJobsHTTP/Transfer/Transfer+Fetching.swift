@@ -209,7 +209,9 @@
         let told = ServerFile(
           part.record.version, modified: part.record.modified,
           wasJustModified: part.record.version.wasJustModified == true)
-        guard let file = try await existing(final, part.folder, isFinalName: true, told: told) else {
+        var found = twin(final, part.folder, told)
+        if found == nil { found = try await existing(final, part.folder, isFinalName: true, told: told) }
+        guard let file = found else {
           throw fileExists(final, part.folder)
         }
         part.discard()

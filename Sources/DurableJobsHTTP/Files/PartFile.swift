@@ -264,9 +264,12 @@
     func settle() {
       if length > record.flushed { try? flush(length) }
       state.withLock { state in
-        state.part.discardIfShort()
-        if state.part.doubt != nil { try? state.part.cut(to: state.part.record.flushed) }
-        if state.part.length == 0, state.part.record.shortage == nil { state.part.discard() }
+        // What has its name is known by its record alone.
+        if !state.isNamed {
+          state.part.discardIfShort()
+          if state.part.doubt != nil { try? state.part.cut(to: state.part.record.flushed) }
+          if state.part.length == 0, state.part.record.shortage == nil { state.part.discard() }
+        }
         if state.aside?.length == 0 { state.aside?.discard() }
       }
     }

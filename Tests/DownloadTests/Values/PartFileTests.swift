@@ -518,6 +518,16 @@
       #expect(PartRecord(record.lines) == record)
     }
 
+    @Test func `An empty file that has its name keeps its record until its success is stored`() throws {
+      try testFolder.write("old", to: "a.bin")
+      let part = try part()
+      let old = folder.status(of: "a.bin")
+      #expect(try part.finish(as: name, by: job, of: owner, modified: nil, sha256: nil, replacing: old) != nil)
+      part.settle()
+      #expect(testFolder.names == ["a.bin", "a.bin.part.json"])
+      #expect(testFolder.size("a.bin") == 0)
+    }
+
     @Test func `A part that somebody else cut while it grows gets no hole, and goes`() throws {
       let part = try part()
       try learn("1", part)

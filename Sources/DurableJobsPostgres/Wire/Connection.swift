@@ -19,11 +19,11 @@
     private let connection: OpaquePointer
     private let schema: String
     private let isPreparing: Bool
-    private var prepared: [String: String] = [:]
+    private var prepared: [Text: String] = [:]
     /// How many names were given out. None is reused: what failed after it was prepared still exists.
     private var names = 0
     /// Sent to be prepared, and not answered yet: it does not exist if something before it fails.
-    private var unproven: Set<String> = []
+    private var unproven: Set<Text> = []
     private var sent: [Reader] = []
     /// How many bytes of values go out with the next ``sync()``.
     private var bytes = 0
@@ -48,6 +48,16 @@
     var isCreating = false
     /// See ``Transaction/lifeSQL``. Nil if a pooler may give it another session of the server.
     var life: String?
+
+    /// A statement's text as a key. It is not ASCII, so its own hash goes through it character by character, each time;
+    /// few are of the same length.
+    private struct Text: Hashable {
+      let sql: String
+
+      init(_ sql: String) { self.sql = sql }
+
+      func hash(into hasher: inout Hasher) { hasher.combine(sql.utf8.count) }
+    }
 
     /// What the server tells on the way.
     private final class Standby {
@@ -111,41 +121,45 @@
 
     /// `§` stands for the schema. A statement that `isFixed` is kept prepared.
     func send(_ sql: String, _ values: [Value] = [], isFixed: Bool = true, _ read: @escaping Reader = { _ in }) {
-      guard hasRoom(for: values.reduce(0) { $0 + $1.size }) else { return }
+      let size = values.reduce(0) { $0 + $1.size }
+      guard hasRoom(for: size) else { return }
       statements += 1
       if sql == "COMMIT" { isCommitting = true }
-      let bytes = values.map(\.bytes)
       let types = values.map(\.type)
-      var copies: [UnsafeMutableRawPointer?] = []
-      defer { copies.forEach { $0?.deallocate() } }
-      for value in bytes {
-        copies.append(
-          value.map { bytes in
-            let copy = UnsafeMutableRawPointer.allocate(byteCount: max(bytes.count, 1), alignment: 8)
-            bytes.withUnsafeBytes { if !$0.isEmpty { copy.copyMemory(from: $0.baseAddress!, byteCount: $0.count) } }
-            return copy
-          })
+      let name = isPreparing && isFixed ? name(of: sql, types) : nil
+      // All values, one behind the other, and where each begins. The first byte is no value's: so there is an address.
+      var all: [UInt8] = [0]
+      all.reserveCapacity(1 + size + 20 * values.count)
+      var (starts, lengths): ([Int?], [Int32]) = ([], [])
+      for value in values {
+        let start = all.count
+        starts.append(value.append(to: &all) ? start : nil)
+        lengths.append(Int32(all.count - start))
       }
-      let pointers = copies.map { $0.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) } }
-      let lengths = bytes.map { Int32($0?.count ?? 0) }
-      let formats = [Int32](repeating: 1, count: values.count)
-      if isPreparing, isFixed {
-        let name: String
-        if let known = prepared[sql] {
-          name = known
+      let (count, formats) = (Int32(values.count), [Int32](repeating: 1, count: values.count))
+      all.withUnsafeBytes { all in
+        let first = all.assumingMemoryBound(to: CChar.self).baseAddress
+        let places = starts.map { start in start.flatMap { first?.advanced(by: $0) } }
+        if let name {
+          check(PQsendQueryPrepared(connection, name, count, places, lengths, formats, 1))
         } else {
-          names += 1
-          name = "d\(names)"
-          prepared[sql] = name
-          unproven.insert(sql)
-          check(PQsendPrepare(connection, name, text(sql), Int32(types.count), types))
-          sent.append { [unowned self] _ in unproven.remove(sql) }
+          check(PQsendQueryParams(connection, text(sql), count, types, places, lengths, formats, 1))
         }
-        check(PQsendQueryPrepared(connection, name, Int32(values.count), pointers, lengths, formats, 1))
-      } else {
-        check(PQsendQueryParams(connection, text(sql), Int32(values.count), types, pointers, lengths, formats, 1))
       }
       sent.append(read)
+    }
+
+    /// The name under which it is prepared; it is from now on.
+    private func name(of sql: String, _ types: [UInt32]) -> String {
+      let key = Text(sql)
+      if let known = prepared[key] { return known }
+      names += 1
+      let name = "d\(names)"
+      prepared[key] = name
+      unproven.insert(key)
+      check(PQsendPrepare(connection, name, text(sql), Int32(types.count), types))
+      sent.append { [unowned self] _ in unproven.remove(key) }
+      return name
     }
 
     /// A caller's own statement, with values and rows as text, whose types the server infers.

@@ -44,65 +44,53 @@
       }
     }
 
-    /// Nil for NULL.
-    var bytes: [UInt8]? {
+    /// Adds it to what is there. Returns false, and adds nothing, if it is NULL.
+    func append(to bytes: inout [UInt8]) -> Bool {
       switch self {
-      case .int(let value): value.map { Self.bigEndian($0) }
-      case .bool(let value): [value ? 1 : 0]
-      case .text(let value): value.map { Array($0.escaped.utf8) }
-      case .data(let value): value.map { $0.withUnsafeBytes(Array.init) }
+      case .int(nil), .text(nil), .data(nil): return false
+      case .int(let value?): bytes.append(bigEndian: value)
+      case .bool(let value): bytes.append(value ? 1 : 0)
+      case .text(let value?): bytes.append(contentsOf: value.escaped.utf8)
+      case .data(let value?): value.withUnsafeBytes { bytes.append(contentsOf: $0) }
       case .ints(let values):
-        Self.array(values.count, hasNull: false, of: 20, size: 12 * values.count) { bytes in
-          for value in values {
-            bytes.append(bigEndian: Int32(8))
-            bytes.append(bigEndian: value)
-          }
-        }
-      case .optionalInts(let values): Self.array(values, of: 20) { $0.append(bigEndian: $1, counted: true) }
+        bytes.beginArray(of: 20, values.count, hasNull: false)
+        for value in values { bytes.append(bigEndian: value, counted: true) }
+      case .optionalInts(let values): bytes.append(values, of: 20) { $0.append(bigEndian: $1, counted: true) }
       case .doubles(let values):
-        Self.array(values, of: 701) { $0.append(bigEndian: Int64(bitPattern: $1.bitPattern), counted: true) }
+        bytes.append(values, of: 701) { $0.append(bigEndian: Int64(bitPattern: $1.bitPattern), counted: true) }
       case .texts(let values):
-        Self.array(values, of: 25) { bytes, value in
+        bytes.append(values, of: 25) { bytes, value in
           let value = value.escaped
           bytes.append(bigEndian: Int32(value.utf8.count))
           bytes.append(contentsOf: value.utf8)
         }
       case .datas(let values):
-        Self.array(values, of: 17) { bytes, value in
+        bytes.append(values, of: 17) { bytes, value in
           bytes.append(bigEndian: Int32(value.count))
           value.withUnsafeBytes { bytes.append(contentsOf: $0) }
         }
       }
-    }
-
-    private static func array<T>(_ values: [T?], of type: UInt32, _ append: (inout [UInt8], T) -> Void) -> [UInt8] {
-      array(values.count, hasNull: values.contains { $0 == nil }, of: type, size: 16 * values.count) { bytes in
-        for value in values {
-          if let value { append(&bytes, value) } else { bytes.append(bigEndian: Int32(-1)) }
-        }
-      }
-    }
-
-    private static func array(
-      _ count: Int, hasNull: Bool, of type: UInt32, size: Int, _ append: (inout [UInt8]) -> Void
-    ) -> [UInt8] {
-      var bytes: [UInt8] = []
-      bytes.reserveCapacity(20 + size)
-      for number in [count == 0 ? 0 : 1, hasNull ? 1 : 0, Int32(type)] { bytes.append(bigEndian: number) }
-      guard count > 0 else { return bytes }
-      for number in [Int32(count), 1] { bytes.append(bigEndian: number) }
-      append(&bytes)
-      return bytes
-    }
-
-    private static func bigEndian(_ value: Int64) -> [UInt8] {
-      var bytes: [UInt8] = []
-      bytes.append(bigEndian: value)
-      return bytes
+      return true
     }
   }
 
   extension [UInt8] {
+    fileprivate mutating func append<T>(_ values: [T?], of type: Int32, _ append: (inout [UInt8], T) -> Void) {
+      beginArray(of: type, values.count, hasNull: values.contains { $0 == nil })
+      for value in values {
+        if let value { append(&self, value) } else { self.append(bigEndian: Int32(-1)) }
+      }
+    }
+
+    fileprivate mutating func beginArray(of type: Int32, _ count: Int, hasNull: Bool) {
+      append(bigEndian: count == 0 ? 0 : 1 as Int32)
+      append(bigEndian: hasNull ? 1 : 0 as Int32)
+      append(bigEndian: type)
+      guard count > 0 else { return }
+      append(bigEndian: Int32(count))
+      append(bigEndian: 1 as Int32)
+    }
+
     fileprivate mutating func append(bigEndian value: some FixedWidthInteger) {
       Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
     }

@@ -55,6 +55,28 @@
       await other.close()
     }
 
+    @Test("A notice goes with the connection of the commit of which it tells, and takes no other")
+    func connections() async throws {
+      let server = try TestServer.shared.get()
+      let (schema, name) = (TestServer.schema(), TestServer.schema())
+      let one = try await server.store(schema)
+      let other = try await server.store(schema, "application_name=\(name)")
+      let heard = Heard(one)
+      #expect(await heard.first { $0 == .all } != nil)
+      func connections() throws -> Int {
+        try server.psql("SELECT 1 FROM pg_stat_activity WHERE application_name='\(name)'").count
+      }
+      // The one that it was opened with is closed, and the server needs a moment to see it.
+      try await until { try connections() == 0 }
+      let session = Session(engine: other.engine, number: 7)
+      _ = try session.write(until: SystemClock().uptime + .seconds(60)) { try $0.insert(JobInsertion([.plain()])) }
+      #expect(await heard.first { _ in true } == .work)
+      #expect(try connections() == 1)
+      withExtendedLifetime(session) {}
+      await one.close()
+      await other.close()
+    }
+
     @Test("A store that is closed listens no more, also where programs were started that have all that was open")
     func inherited() async throws {
       let server = try TestServer.shared.get()
@@ -85,7 +107,7 @@
       let (changes, continuation) = AsyncStream.makeStream(of: String.self)
       notices.begin(
         post: { _ in },
-        send: { payload in
+        send: { payload, _ in
           sent.withLock { $0.append(payload) }
           continuation.yield(payload)
         }, isBack: {}, meet: { _ in })
@@ -222,7 +244,7 @@
       let (one, other) = (try await server.store(schema, clock: clock), try await server.store(schema, clock: clock))
       let lostNotices = Lock(0)
       other.engine.notices.begin(
-        post: { _ in }, send: { _ in lostNotices.withLock { $0 += 1 } }, isBack: {}, meet: { _ in })
+        post: { _ in }, send: { _, _ in lostNotices.withLock { $0 += 1 } }, isBack: {}, meet: { _ in })
       let heard = Heard(one)
       #expect(await heard.first { $0 == .all } != nil)
       let worker = JobWorker(JobQueue(store: one))
@@ -272,9 +294,9 @@
       let (one, other) = (try await server.store(schema), try await server.store(schema))
       let (listens, met) = (Gate(), Gate())
       one.engine.notices.begin(
-        post: { _ in }, send: { _ in }, isBack: { listens.open() },
+        post: { _ in }, send: { _, _ in }, isBack: { listens.open() },
         meet: { if $0 == WorkerProcess.current() { met.open() } })
-      other.engine.notices.begin(post: { _ in }, send: { _ in }, isBack: {}, meet: { _ in })
+      other.engine.notices.begin(post: { _ in }, send: { _, _ in }, isBack: {}, meet: { _ in })
       let subscription = one.signals.listen { _ in }
       await listens.pass()
       _ = try await other.insert(JobInsertion([.plain()]))

@@ -142,6 +142,21 @@
       #expect(counts[1] == counts[2] && counts[1] == [8, 5], "\(counts)")
     }
 
+    @Test("What is posted and fails changes nothing for what is sent later, and can be posted again")
+    func posted() throws {
+      _ = try insert([.plain()])
+      let (sql, until) = ("INSERT INTO §noted VALUES(1)", SystemClock().uptime + .seconds(60))
+      for sql in [sql, "SELECT 1/0", sql] { #expect(session.post(sql, [])) }
+      #expect(try insert([.plain()]).ids.count == 1)
+      try session.execute("CREATE TABLE §noted(n int)", [], until: until)
+      for _ in 0..<2 { #expect(session.post(sql, [])) }
+      var noted: Int64 = 0
+      let connection = try #require(session.connection)
+      connection.send("SELECT count(*) FROM §noted") { noted = $0.int(0, 0) }
+      try connection.sync()
+      #expect(noted == 2)
+    }
+
     @Test("A hundred results and a claim of a hundred take three round trips at most")
     func turn() throws {
       _ = try insert((0..<300).map { _ in .plain() })

@@ -64,7 +64,7 @@
       deathWatch.begin { [weak self] in self?.recoverAfterDeath() }
       notices.begin(
         post: { [signals] in signals.post(.changedElsewhere($0)) },
-        send: { [weak self] in self?.send($0) },
+        send: { [weak self] in self?.send($0, on: $1) },
         isBack: { [weak self] in self?.lookForNeighbours() },
         meet: { [weak self] in self?.deathWatch.watch($0) })
       if configuration.listens {
@@ -149,8 +149,8 @@
 
     // MARK: News
 
-    /// Reports that a transaction is committed.
-    func tell(_ transaction: Transaction) {
+    /// Reports that a transaction is committed, by the session that did it.
+    func tell(_ transaction: Transaction, on session: Session) {
       if !transaction.signsOfLife.isEmpty { doubts.withLock { $0.answered(by: transaction.signsOfLife) } }
       if !transaction.unreadable.isEmpty { unreadable.withLock { $0 += transaction.unreadable } }
       let news = transaction.news
@@ -158,13 +158,14 @@
       // Those that began to listen while it was carried out hear that there was something.
       let here = transaction.isHeard ? news.here : news.here.union(news.elsewhere)
       if !here.isEmpty { signals.post(.changedElsewhere(here)) }
-      notices.tellOthers(news.elsewhere)
+      notices.tellOthers(news.elsewhere, on: session)
     }
 
-    private func send(_ payload: String) {
+    /// A lost notice wakes nobody, and has no other effect: others also look by themselves.
+    private func send(_ payload: String, on session: Session?) {
       let channel = notices.channel
+      guard session?.post(Notices.notifySQL, [.text(channel), .text(payload)]) != true else { return }
       let deadline = SystemClock().uptime + configuration.callLimit
-      // A lost notice wakes nobody, and has no other effect: others also look by themselves.
       pool.add(
         Request(sort: .call, deadline: deadline) { session in
           try session.execute(Notices.notifySQL, [.text(channel), .text(payload)], until: deadline)

@@ -12,13 +12,16 @@
   /// What the processes of a store tell each other: that there may be something to look at. LISTEN has a connection and
   /// a thread of its own while somebody here wants to hear.
   final class Notices: Sendable {
-    private struct State {
+    fileprivate struct State {
       var post: @Sendable (ForeignChange) -> Void = { _ in }
-      var send: @Sendable (String) -> Void = { _ in }
+      var send: @Sendable (String, Session?) -> Void = { _, _ in }
       var isBack: @Sendable () -> Void = {}
       var meet: @Sendable (WorkerProcess) -> Void = { _ in }
       var waiting: ForeignChange = []
-      var isSending = false
+      /// When the last was sent, by the uptime.
+      var sentAt: Duration?
+      /// Whether a timer looks for what waits.
+      var hasAlarm = false
       var listener: Listener?
       var timer: (any JobTimer)?
       var hasEnded = false
@@ -30,6 +33,8 @@
     static let notifySQL = "SELECT pg_notify($1,$2)"
     /// Commits that follow each other this closely share one notice.
     static let pause = Duration.milliseconds(10)
+    /// How much longer what waits does so for a commit to go with, before it goes by itself.
+    fileprivate static let grace = Duration.milliseconds(5)
 
     let channel: String
     private let server: ServerName
@@ -43,7 +48,7 @@
     static func channel(of schema: String) -> String { "durable_jobs:\(schema)" }
 
     func begin(
-      post: @escaping @Sendable (ForeignChange) -> Void, send: @escaping @Sendable (String) -> Void,
+      post: @escaping @Sendable (ForeignChange) -> Void, send: @escaping @Sendable (String, Session?) -> Void,
       isBack: @escaping @Sendable () -> Void, meet: @escaping @Sendable (WorkerProcess) -> Void
     ) {
       state.withLock { ($0.post, $0.send, $0.isBack, $0.meet) = (post, send, isBack, meet) }
@@ -60,27 +65,22 @@
       "\(session) lives \(process.number) \(process.start) \(process.machine)"
     }
 
-    func tellOthers(_ change: ForeignChange) {
+    /// `session` has just committed it: its connection is at hand, and takes the notice with it if one may be sent now.
+    func tellOthers(_ change: ForeignChange, on session: Session? = nil) {
       guard !change.isEmpty else { return }
-      let mustBegin = state.withLock { state in
-        state.waiting.formUnion(change)
-        defer { state.isSending = true }
-        return !state.isSending && !state.hasEnded
-      }
-      if mustBegin { sendWaiting() }
+      state.withLock { $0.waiting.formUnion(change) }
+      sendWaiting(on: session)
     }
 
-    private func sendWaiting() {
-      let (change, send) = state.withLock { state in
-        // What is left then is for the last notice.
-        guard !state.hasEnded else { return (ForeignChange(), state.send) }
-        defer { state.waiting = [] }
-        if state.waiting.isEmpty { state.isSending = false }
-        return (state.waiting, state.send)
+    private func sendWaiting(on session: Session?) {
+      let now = SystemClock().uptime
+      let (due, alarm, send) = state.withLock { ($0.takeDue(at: now), $0.takeAlarm(), $0.send) }
+      if !due.isEmpty { send(payload(due, to: nil), session) }
+      guard let alarm else { return }
+      _ = SystemClock().schedule(at: alarm) { [weak self] in
+        self?.state.withLock { $0.hasAlarm = false }
+        self?.sendWaiting(on: nil)
       }
-      guard !change.isEmpty else { return }
-      send(payload(change, to: nil))
-      _ = SystemClock().schedule(after: Self.pause) { [weak self] in self?.sendWaiting() }
     }
 
     /// What was not sent when this ended.
@@ -93,7 +93,7 @@
       return change.isEmpty ? nil : payload(change, to: nil)
     }
 
-    func ask(_ other: String) { state.withLock(\.send)(payload(.doubt, to: other)) }
+    func ask(_ other: String) { state.value.send(payload(.doubt, to: other), nil) }
 
     // MARK: Hearing
 
@@ -161,6 +161,23 @@
         return state.listener
       }
       listener?.end()
+    }
+  }
+
+  extension Notices.State {
+    /// Takes what may be sent now. What is left when all ends is for the last notice.
+    fileprivate mutating func takeDue(at now: Duration) -> ForeignChange {
+      guard !hasEnded, !waiting.isEmpty, sentAt.map({ now - $0 >= Notices.pause }) ?? true else { return [] }
+      defer { waiting = [] }
+      sentAt = now
+      return waiting
+    }
+
+    /// When a timer is to look for what waits; nil if none has to, or one does.
+    fileprivate mutating func takeAlarm() -> Duration? {
+      guard !hasEnded, !waiting.isEmpty, !hasAlarm, let sentAt else { return nil }
+      hasAlarm = true
+      return sentAt + Notices.pause + Notices.grace
     }
   }
 

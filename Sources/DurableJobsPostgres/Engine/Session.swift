@@ -57,7 +57,7 @@
           }
           if transaction.endsSession { connection = nil }
           if let moment { engine.time.saw(moment) }
-          engine.tell(transaction)
+          engine.tell(transaction, on: self)
           return reply
         } catch {
           abandon(transaction, after: error)
@@ -84,7 +84,7 @@
             known = epoch
             engine.time.saw(moment)
           }
-          engine.tell(transaction)
+          engine.tell(transaction, on: self)
           return SystemClock().uptime - begun
         } catch {
           abandon(transaction, after: error)
@@ -135,6 +135,13 @@
         drop(after: error)
         throw error
       }
+    }
+
+    /// Has the server do this, and waits for nothing. Returns false if there is no connection for it.
+    func post(_ sql: String, _ values: [Value]) -> Bool {
+      guard let connection, connection.isUsable, !connection.hasUnsent else { return false }
+      connection.post(sql, values)
+      return true
     }
 
     private func begin(

@@ -25,6 +25,8 @@
     /// Sent to be prepared, and not answered yet: it does not exist if something before it fails.
     private var unproven: Set<Text> = []
     private var sent: [Reader] = []
+    /// What was posted, and is answered before anything that is sent later.
+    private var posted: [Text] = []
     /// How many bytes of values go out with the next ``sync()``.
     private var bytes = 0
     /// Why nothing more is sent before that.
@@ -43,6 +45,7 @@
     var deadline = Duration.seconds(1 << 40)
     /// How often it has waited for the server, and what for.
     private(set) var roundTrips = 0
+    /// How many were sent, without what was posted.
     private(set) var statements = 0
     /// Whether what it does is to create what a store is made of.
     var isCreating = false
@@ -162,6 +165,16 @@
       return name
     }
 
+    /// Has the server do this in a transaction of its own, and waits for nothing: whether it fails, nobody asks. Nothing
+    /// may be pending.
+    func post(_ sql: String, _ values: [Value]) {
+      let counted = statements
+      send(sql, values)
+      posted.append(Text(sql))
+      (sent, unproven, bytes, statements) = ([], [], 0, counted)
+      check(PQpipelineSync(connection))
+    }
+
     /// A caller's own statement, with values and rows as text, whose types the server infers.
     func send(callers sql: String, _ values: [String?], _ read: @escaping Reader) {
       guard hasRoom(for: values.reduce(sql.utf8.count) { $0 + ($1?.utf8.count ?? 0) }) else { return }
@@ -234,6 +247,7 @@
     }
 
     private func readResults(_ readers: some Sequence<Reader>, _ failure: inout (any Error)?) throws {
+      while let key = posted.first { try readPosted(key) }
       for read in readers {
         while let result = try next() {
           defer { PQclear(result) }
@@ -247,6 +261,27 @@
               .granting(to: connection, in: String(schema.dropLast()), creating: isCreating)
           }
           guard isUsable else { throw failure ?? lost }
+        }
+      }
+    }
+
+    /// Reads what the first that was posted was answered, and forgets it. If it failed, it may not be prepared.
+    private func readPosted(_ key: Text) throws {
+      while true {
+        let result = try next()
+        guard isUsable else {
+          PQclear(result)
+          throw lost
+        }
+        // There is none between two statements.
+        guard let result else { continue }
+        defer { PQclear(result) }
+        switch PQresultStatus(result) {
+        case PGRES_PIPELINE_SYNC:
+          posted.removeFirst()
+          return
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK: break
+        default: prepared[key] = nil
         }
       }
     }

@@ -157,6 +157,30 @@
       #expect(noted == 2)
     }
 
+    @Test("However many results there are, the row of the worker that brings them is looked up once")
+    func worker() throws {
+      _ = try insert((0..<101).map { _ in .plain() })
+      func lookUps(_ count: Int) throws -> Int64 {
+        let held = try claim(count).jobs
+        return try session.write(until: SystemClock().uptime + .seconds(60)) { transaction in
+          func scans() throws -> Int64 {
+            var number: Int64 = 0
+            let sql = "SELECT pg_stat_get_xact_numscans('§worker_pkey'::regclass)"
+            transaction.connection.send(sql) { number = $0.int(0, 0) }
+            try transaction.sync()
+            return number
+          }
+          transaction.begin()
+          let before = try scans()
+          let replies = try transaction.settle(held.map { $0.settled() })
+          #expect(replies.count { $0.isAccepted } == count)
+          return try scans() - before
+        }
+      }
+      #expect(try lookUps(1) == 1)
+      #expect(try lookUps(100) == 1)
+    }
+
     @Test("A hundred results and a claim of a hundred take three round trips at most")
     func turn() throws {
       _ = try insert((0..<300).map { _ in .plain() })

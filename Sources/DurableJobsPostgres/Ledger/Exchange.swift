@@ -77,7 +77,9 @@
       WITH f AS(
         UPDATE §job j SET state=7,entered_at=$5 FROM unnest($1,$2,$3,$4) u(ord,id,claim,output)
         WHERE j.id=u.id AND j.claim=u.claim AND j.state+0=5 AND j.links&\(slowLinks.rawValue)=0
-          AND EXISTS(SELECT 1 FROM §worker w WHERE w.id=u.claim>>\(ClaimNumber.bits) AND w.lease_until<>\(WorkerRow.taken))
+          AND u.claim>>\(ClaimNumber.bits)=ANY(ARRAY(
+            SELECT id FROM §worker WHERE id=ANY(ARRAY(SELECT c>>\(ClaimNumber.bits) FROM unnest($3) c))
+              AND lease_until<>\(WorkerRow.taken)))
         RETURNING j.id,j.route,j.batch,j.links,u.ord,u.output
       ),o AS(
         INSERT INTO §output SELECT id,output FROM f WHERE output IS NOT NULL

@@ -55,10 +55,10 @@
             AND \(isOpen) ORDER BY j.rank,j.id LIMIT r.free+1+b.met*0) x
       ),n AS MATERIALIZED(
         SELECT ord,route,top,count(*) FILTER(WHERE place<=free) AS n,bool_or(place>free) AS more,
-          (array_agg(ARRAY[rank,id] ORDER BY place))[1:1] AS first FROM c GROUP BY 1,2,3
+          min(ARRAY[rank,id]) AS first FROM c GROUP BY 1,2,3
       ),u AS(\(mark("""
         SELECT x.id FROM n CROSS JOIN LATERAL(
-          SELECT j.id FROM §job j WHERE j.route=n.route AND j.state=4 AND(j.rank,j.id)>=(n.first[1][1],n.first[1][2])
+          SELECT j.id FROM §job j WHERE j.route=n.route AND j.state=4 AND(j.rank,j.id)>=(n.first[1],n.first[2])
             AND j.rank<=n.top AND \(isOpen) ORDER BY j.rank,j.id LIMIT n.n FOR UPDATE SKIP LOCKED) x
         """))
       )

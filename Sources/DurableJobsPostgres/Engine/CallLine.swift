@@ -42,7 +42,9 @@
       private var entries: [Entry?] = []
       private var begin = 0
 
-      var first: Entry? { begin < entries.count ? entries[begin] : nil }
+      var isEmpty: Bool { begin >= entries.count }
+      var first: Entry? { isEmpty ? nil : entries[begin] }
+      var firstKey: Int64? { isEmpty ? nil : entries[begin]?.key }
       var shortest: Duration? { entries.compactMap { $0?.request.deadline }.min() }
 
       mutating func append(_ entry: Entry) { entries.append(entry) }
@@ -85,10 +87,11 @@
 
     /// Whose turn it is; nil if nobody may have a connection now.
     var next: Request.Sort? {
-      for sort in [Request.Sort.renewal, .worker] where rows[sort.rawValue].first != nil { return sort }
+      guard !rows.allSatisfy(\.isEmpty) else { return nil }
+      for sort in [Request.Sort.renewal, .worker] where !rows[sort.rawValue].isEmpty { return sort }
       let isFree = others < mostOthers
       let may: [Request.Sort] = isFree ? [.call, .insertion, .lent] : hasWorker ? [] : [.call, .insertion]
-      return may.compactMap { sort in rows[sort.rawValue].first.map { (sort, $0.key) } }.min { $0.1 < $1.1 }?.0
+      return may.compactMap { sort in rows[sort.rawValue].firstKey.map { (sort, $0) } }.min { $0.1 < $1.1 }?.0
     }
 
     /// The first request that may have a connection; and all that can be stored with it, if it is of that sort. Until
@@ -122,6 +125,7 @@
     /// When a worker's call is given up next, or the next of another sort: those have all the same time, but a worker's
     /// read has less than its other calls.
     var nextDeadline: Duration? {
+      guard !rows.allSatisfy(\.isEmpty) else { return nil }
       let workers = rows[Request.Sort.worker.rawValue].shortest
       return ([workers] + rows.map(\.first?.request.deadline)).compactMap(\.self).min()
     }

@@ -40,18 +40,18 @@ struct Placement {
   }
 
   mutating func store(in batch: BatchMembership?) throws -> InsertionReply {
-    let answer = try book.load(needs(in: batch)) ?? LedgerReply()
+    // Jobs that have to do with no others need no rows. One that is handed in alone is the usual call.
+    let answer = try (linked.isEmpty && batch == nil ? nil : book.load(needs(in: batch))) ?? LedgerReply()
     if let id = batch?.known {
       guard let row = answer.batches.first else { throw JobError(.notFound, "there is no batch \(id)") }
       guard !row.isDone || jobs.isEmpty else {
         throw JobError(.wrongState, "all jobs of the batch \(id) have ended; no more can join it")
       }
     }
-    named = answer.named
-    waiters = answer.waiters.mapValues(Set.init)
+    (named, waiters) = (answer.named, answer.waiters.mapValues(Set.init))
     for (key, jobs) in waiters { for job in jobs { keysAwaited[job, default: []].append(key) } }
-    let met = metOwners + causes
-    try book.load(Needs(jobs: met))
+    let met = linked.isEmpty ? [] : metOwners + causes
+    if !met.isEmpty { try book.load(Needs(jobs: met)) }
     try replace()
     if !waiters.isEmpty { try loadLines(from: linked.flatMap(\.edges).compactMap(\.job) + met + named.values) }
     try place()

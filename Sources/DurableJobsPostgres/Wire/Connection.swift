@@ -52,14 +52,19 @@
     /// See ``Transaction/lifeSQL``. Nil if a pooler may give it another session of the server.
     var life: String?
 
-    /// A statement's text as a key. It is not ASCII, so its own hash goes through it character by character, each time;
-    /// few are of the same length.
+    /// A statement's text as a key. It is not ASCII, so it would be hashed, and compared to others, character by character,
+    /// each time; few are of the same length.
     private struct Text: Hashable {
+      static let commit = Text("COMMIT")
       let sql: String
 
       init(_ sql: String) { self.sql = sql }
 
       func hash(into hasher: inout Hasher) { hasher.combine(sql.utf8.count) }
+
+      static func == (one: Text, other: Text) -> Bool {
+        one.sql.utf8.count == other.sql.utf8.count && one.sql == other.sql
+      }
     }
 
     /// What the server tells on the way.
@@ -127,7 +132,7 @@
       let size = values.reduce(0) { $0 + $1.size }
       guard hasRoom(for: size) else { return }
       statements += 1
-      if sql == "COMMIT" { isCommitting = true }
+      if Text(sql) == .commit { isCommitting = true }
       let types = values.map(\.type)
       let name = isPreparing && isFixed ? name(of: sql, types) : nil
       // All values, one behind the other, and where each begins. The first byte is no value's: so there is an address.

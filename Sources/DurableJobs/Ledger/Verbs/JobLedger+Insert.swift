@@ -172,7 +172,7 @@ struct Placement {
       stands.append((.added(added.count), disposition))
       added.append(row)
     }
-    try checkLines()
+    if !bringers.isEmpty { try checkLines() }
   }
 
   /// What it waits for; for one of this call that was skipped, the cause of that.

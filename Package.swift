@@ -1,6 +1,15 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+// On Linux libpq is loaded when it is first needed: `Sources/CPostgres/CPostgres.c` says why.
+#if os(Linux)
+  let postgres = Target.target(
+    name: "CPostgres", exclude: ["module.modulemap"], cSettings: [.define("Postgres", .when(traits: ["Postgres"]))],
+    linkerSettings: [.linkedLibrary("dl")])
+#else
+  let postgres = Target.systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.brew(["libpq"])])
+#endif
+
 // Who wants the queue and SQLite resolves GRDB and swift-log, and nothing else. What needs more stands behind
 // a trait that is off by default; `scripts/check-client` counts the checkouts.
 let package = Package(
@@ -71,8 +80,7 @@ let package = Package(
         "DurableJobs", "DurableJobsProcess", "DurableJobsSystem",
         .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
       ]),
-    .systemLibrary(
-      name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+    postgres,
     .target(name: "DurableJobsSystem", dependencies: ["DurableJobs"]),
     .target(name: "DurableJobsSchedules", dependencies: ["DurableJobs"]),
     .testTarget(

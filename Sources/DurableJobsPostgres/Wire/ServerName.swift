@@ -51,6 +51,7 @@
     @discardableResult
     static func checkedValues(of string: String) throws -> [String: String]? {
       try checkUser(of: string)
+      try Libpq.require()
       guard let options = PQconninfoParse(string, nil) else { return nil }
       defer { PQconninfoFree(options) }
       let values = Self.values(options)

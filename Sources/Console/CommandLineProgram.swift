@@ -8,9 +8,11 @@
     /// Runs what the arguments say, and ends the process with the exit code that ``ExitStatus`` gives it. `atEnd` is done
     /// before that, however it went. `reading` makes of the arguments what the parser is to see, and `hint` is asked what to
     /// say behind a refusal of the parser's, with those words. `otherNames` of commands are no commands, but show what was
-    /// meant. `printed` makes what is written of what the parser would: of a script for a shell, and of a help.
+    /// meant. `printed` makes what is written of what the parser would: of a script for a shell, and of a help. With a command
+    /// that is `known`, the arguments are not parsed.
     package static func runProgram(
-      reading: ([String]) -> [String] = { $0 }, otherNames: [String: String] = [:],
+      known: (any AsyncParsableCommand)? = nil, reading: ([String]) -> [String] = { $0 },
+      otherNames: [String: String] = [:],
       hint: (String, [String]) -> String? = { _, _ in nil }, printed: (String) -> String = { $0 },
       atEnd: () async -> Void = {}
     ) async -> Never {
@@ -21,7 +23,7 @@
       _ = Program.umaskAtStart
       if let name = configuration.commandName { Talk.program.withLock { $0 = name } }
       var status: Int32
-      let words = reading(Array(CommandLine.arguments.dropFirst()))
+      let words = known == nil ? reading(Array(CommandLine.arguments.dropFirst())) : []
       Talk.isJSON.withLock { $0 = words.prefix { $0 != "--" }.contains("--json") }
       do {
         try Program.provideRoom(forWork: false)
@@ -32,12 +34,16 @@
         Foundation.exit(status)
       }
       do {
-        try checkCommandName(otherNames)
-        var command = try parseAsRoot(words)
-        if var command = command as? any AsyncParsableCommand {
-          try await command.run()
+        if var known {
+          try await known.run()
         } else {
-          try command.run()
+          try checkCommandName(otherNames)
+          var command = try parseAsRoot(words)
+          if var command = command as? any AsyncParsableCommand {
+            try await command.run()
+          } else {
+            try command.run()
+          }
         }
         status = ExitStatus.done.rawValue
       } catch {

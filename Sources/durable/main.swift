@@ -4,6 +4,9 @@
 
   ShellCommand.superviseIfAsked()
   _ = BackgroundWorker.wasStarted
+  if let add = AddCommand.plain(CommandLine.arguments) {
+    await DurableCommand.runProgram(known: add, atEnd: OpenStore.closeAll)
+  }
   await DurableCommand.runProgram(
     reading: {
       CommandWords.joining(

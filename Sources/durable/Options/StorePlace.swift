@@ -16,8 +16,9 @@
     /// What people write for it. A file whose name looks like a connection string is written with a folder, as `./host=x`.
     init(_ text: String) throws {
       if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
-        || text.prefixMatch(
-          of: /\s*(host|hostaddr|port|dbname|user|password|passfile|service|sslmode|durable_[a-z]+)\s*=/) != nil
+        || text.contains("=")
+          && text.prefixMatch(
+            of: /\s*(host|hostaddr|port|dbname|user|password|passfile|service|sslmode|durable_[a-z]+)\s*=/) != nil
       {
         self = .server(try ServerPlace(text))
         return

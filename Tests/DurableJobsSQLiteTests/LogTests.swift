@@ -52,6 +52,19 @@ import Testing
     #expect(try await store.counts(where: .all).total == 40)
     await store.close()
   }
+
+  @Test("The log of processes that have ended without closing is read once by the next that opens the file")
+  func openingReadsOnce() async throws {
+    let folder = try StoreFolder()
+    let store = try folder.store()
+    try await store.insert(.plain())
+    for end in ["", "-wal"] {
+      try FileManager.default.copyItem(atPath: folder.path() + end, toPath: folder.path("left.sqlite") + end)
+    }
+    await store.close()
+    let probe = try ProcessProbe("open", folder.path("left.sqlite"))
+    #expect(try await probe.lines(to: "opened") == ["recovered", "opened"])
+  }
 }
 
 extension Data {

@@ -65,6 +65,16 @@ final class ProcessProbe: Sendable {
     throw Ended()
   }
 
+  /// All lines to that one.
+  func lines(to last: String) async throws -> [String] {
+    var said: [String] = []
+    for await line in lines {
+      said.append(line)
+      if line == last { return said }
+    }
+    throw Ended()
+  }
+
   func ask(_ line: String, hear first: String) async throws -> [String] {
     try tell(line)
     return try await hear(first)

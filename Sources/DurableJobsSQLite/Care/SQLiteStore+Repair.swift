@@ -38,7 +38,10 @@ extension SQLiteStore {
       throw JobError(.unusableFile, "\(path) exists already; give the new store a path of its own")
     }
     try StoreInspection.checkFile(damaged)
-    do { try StoreMark.checkLog(of: damaged, Defaults.busyTimeout) } catch is SQLiteFailure {}  // what is left is read
+    let reader = try? StoreInspection.open(damaged, SQLITE_OPEN_READONLY)
+    defer { sqlite3_close_v2(reader) }
+    // What is left is read.
+    do { try StoreMark.checkLog(of: damaged, on: reader, Defaults.busyTimeout) } catch is SQLiteFailure {}
     let source = try Result { try Salvager.Source(damaged) }.mapError { error in
       let error = JobError(error, path: damaged)
       guard error.code == .damaged, !StoreMark.hasLostBeginning(damaged) else { return error }

@@ -18,9 +18,11 @@ struct StoreFile {
       var patience = Patience(busyTimeout)
       try StoreInspection.checkFile(path)
       isFile = true
-      try patience.wait { try StoreMark.checkLog(of: path, $0) }
+      // Closed once the pool is open: the first connection of all reads the whole log, the last moves it into the file.
+      let reader = try? StoreInspection.open(path, SQLITE_OPEN_READONLY)
+      defer { sqlite3_close_v2(reader) }
+      try patience.wait { try StoreMark.checkLog(of: path, on: reader, $0) }
       let look = try patience.wait { try StoreInspection.look(path, $0) }
-      // Closed once the pool is open: the last connection of all to close moves the log into the file.
       defer { sqlite3_close_v2(look) }
       let folder = try MeetingFolder(databasePath: path)
       let lock = try WriterLock(folder: folder)
@@ -30,7 +32,7 @@ struct StoreFile {
       if FileStat(path)?.size == 0 { try StoreMark.begin(on: look) }
       patience.tell(look)
       try patience.wait { _ in try StoreMark.beginLog(of: path, on: look) }
-      try self.init(Self.open(path, Self.configuration(busyTimeout)), folder, lock, patience)
+      try self.init(Self.open(path, busyTimeout), folder, lock, patience)
     } catch {
       let error = JobError(error, path: path)
       // If a file beside the store can't be created, report its folder.
@@ -73,19 +75,15 @@ struct StoreFile {
   private static let scheduled =
     "SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route=r.id AND state=3 AND state<>7"
 
-  private static func open(_ path: String, _ configuration: GRDB.Configuration) throws -> DatabasePool {
-    // GRDB looks for the log beside the path that it is given. A whole path is not read as a URI either.
-    try DatabasePool(
-      path: resolvedPath(path) ?? (path.hasPrefix("/") ? path : "./\(path)"), configuration: configuration)
-  }
-
-  private static func configuration(_ busyTimeout: Duration) -> GRDB.Configuration {
+  private static func open(_ path: String, _ busyTimeout: Duration) throws -> DatabasePool {
     var configuration = GRDB.Configuration()
     configuration.busyMode = .timeout(min(max(busyTimeout.seconds, 0), 1_000_000))
     configuration.foreignKeysEnabled = false
     configuration.maximumReaderCount = 4
     configuration.label = "durable"
-    return configuration
+    // GRDB looks for the log beside the path that it is given. A whole path is not read as a URI either.
+    return try DatabasePool(
+      path: resolvedPath(path) ?? (path.hasPrefix("/") ? path : "./\(path)"), configuration: configuration)
   }
 
   private static func migrate(_ pool: DatabasePool, _ patience: Patience?) throws {

@@ -39,11 +39,9 @@ package enum StoreMark {
   }
 
   /// Throws ``JobError/Code/unusableFile`` if the log belongs to another file. Both stay as they are: a connection that
-  /// may only read moves no log into its file when it closes.
-  static func checkLog(of path: String, _ busyTimeout: Duration) throws {
-    guard let size = FileStat(StoreInspection.log(of: path))?.size, size > 0 else { return }
-    guard let handle = try? StoreInspection.open(path, SQLITE_OPEN_READONLY) else { return }
-    defer { sqlite3_close_v2(handle) }
+  /// may only read, as that of `handle`, moves no log into its file when it closes.
+  static func checkLog(of path: String, on handle: OpaquePointer?, _ busyTimeout: Duration) throws {
+    guard let handle, let size = FileStat(StoreInspection.log(of: path))?.size, size > 0 else { return }
     sqlite3_busy_timeout(handle, Int32(clamping: busyTimeout.milliseconds))
     // As they are in the file, without the log. No log changes the schema 32 times but the one that makes all tables.
     let (pages, schema, mark) = (inFile(28, handle), inFile(40, handle), inFile(60, handle))

@@ -15,8 +15,8 @@
 /// Loads libpq, unless it is loaded. Null if it is there, else why it can't be used, as the system says it.
 const char *_Nullable durable_load_libpq(void);
 
-// A file that becomes readable when that process has ended; -1 where there is none such, or the kernel is older than 5.3. The
-// C library has it under a name since glibc 2.36.
+// A file that becomes readable when that process has ended; -1 where there is none such, or the kernel is older than
+// 5.3. The C library has it under a name since glibc 2.36.
 static inline int durable_open_process(pid_t process) { return (int)syscall(434, process, 0); }
 #endif
 

@@ -2,12 +2,12 @@
   import ArgumentParser
   import DurableJobs
 
-  /// `durable add -- CMD ARG…` without any option, as scripts call it in loops. For the parser to learn that nothing was typed
-  /// takes a sixth of the time of all, so it is not asked. Each option is here what it is where it is not given: one that is
-  /// forgotten ends the program, and a test, when it is read.
+  /// `durable add -- CMD ARG…` without any option, as scripts call it in loops. For the parser to learn that nothing was
+  /// typed takes a sixth of the time of all, so it is not asked. Each option is here what it is where it is not given: one
+  /// that is forgotten ends the program, and a test, when it is read.
   extension AddCommand {
-    /// The command that these words of the program are, if they have no option. What is wrong with others is for the parser to
-    /// say.
+    /// The command that these words of the program are, if they have no option. What is wrong with others is for the
+    /// parser to say.
     static func plain(_ arguments: [String]) -> AddCommand? {
       guard arguments.count > 3, arguments[1...2] == ["add", "--"] else { return nil }
       _ = CommandWords.parting(Array(arguments.dropFirst()))

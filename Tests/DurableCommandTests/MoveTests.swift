@@ -29,6 +29,20 @@
       try await durable("move", "--from", file, "--to", durable.store)
     }
 
+    private func paused(_ durable: Durable) async throws -> [String]? {
+      try await durable("status", "--json").json["paused"] as? [String]
+    }
+
+    /// Has the next change of a pause in the file fail, or ends that.
+    private func breakFile(_ isBroken: Bool) async throws {
+      let store = try SQLiteStore(path: file)
+      let trigger = "TRIGGER broken BEFORE UPDATE OF paused ON durable_queue BEGIN SELECT RAISE(ABORT,'is broken'); END"
+      try await store.engine.write(.other) {
+        try Statement(isBroken ? "CREATE \(trigger)" : "DROP TRIGGER broken", on: $0.connection.handle).run()
+      }
+      await store.close()
+    }
+
     /// Both stores answer alike, but that nobody goes on with the old one.
     private func expectSame(sourceLocation: SourceLocation = #_sourceLocation) async throws {
       let old = try SQLiteStore(path: file)
@@ -146,6 +160,7 @@
     func killed() async throws {
       let old = try Durable(store: file)
       for _ in 0..<3 { _ = try await old.add("--tag", "t", "--", "true") }
+      try await old("pause", "--queue", "slow")
       #expect(try await durable("migrate").status == .exited(0))
       let (server, database) = (server, database)
       // Whoever holds this table stops the move after its jobs were written.
@@ -160,9 +175,92 @@
       // The server finds out once its client has what it waits for.
       try await until { try sql("SELECT 1 FROM pg_locks WHERE relation='job'::regclass").isEmpty }
       #expect(try sql("SELECT count(*) FROM job") == [["0"]])
+      #expect(try await paused(old) == ["default", "slow"])
+      try await durable("constraint", "set", "office", "no")
+      let refused = try await move()
+      #expect(
+        refused.status == .exited(2)
+          && refused.stderr.contains("The queues of \(file) stay paused, as an earlier move left them"),
+        "\(refused.stderr)")
+      try await durable("constraint", "set", "office", "clear")
       let outcome = try await move()
       #expect(outcome.status == .exited(0) && outcome.line.hasPrefix("3 jobs moved"), "\(outcome.stderr)")
+      #expect(try await paused(durable) == ["slow"])
       try await expectSame()
+    }
+
+    @Test("Nothing is on the server unless the file's queues are paused")
+    func unpausable() async throws {
+      let old = try Durable(store: file)
+      _ = try await old.add("--", "true")
+      try await breakFile(true)
+      let refused = try await move()
+      #expect(
+        refused.status == .exited(5) && refused.stderr.contains("the store \(file) refused a row (is broken)")
+          && refused.stderr.contains("Nothing was moved\n"), "\(refused.stderr)")
+      #expect(try sql("SELECT count(*) FROM job") == [["0"]])
+      try await breakFile(false)
+      #expect(try await move().line.hasPrefix("1 job moved"))
+    }
+
+    @Test("Of a damaged file nothing is moved, what helps is said, and its queues go on")
+    func damaged() async throws {
+      let old = try Durable(store: file)
+      let line = "echo " + String(repeating: "y", count: 300) + "\n"
+      try Data(String(repeating: line, count: 300).utf8).write(to: URL(fileURLWithPath: old.folder + "/commands"))
+      #expect(try await old("add", "-i", "commands").status == .exited(0))
+      // Its log moves into the file.
+      try await SQLiteStore(path: file).close()
+      var bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+      let pages = stride(from: 0, to: bytes.count, by: 4096).filter { start in
+        bytes[start..<start + 4096].count { $0 == UInt8(ascii: "y") } > 1500
+      }
+      let page = try #require(pages.dropFirst(pages.count / 2).first)
+      bytes.replaceSubrange(page..<page + 100, with: Data(count: 100))
+      try bytes.write(to: URL(fileURLWithPath: file))
+      let refused = try await move()
+      #expect(
+        refused.status == .exited(5) && refused.stderr.contains("`durable repair`")
+          && refused.stderr.hasSuffix("Nothing was moved\n"), "\(refused.stderr)")
+      #expect(try await paused(old) == [])
+    }
+
+    @Test("A move whose commit fails leaves the file's queues paused, as the server may have it all")
+    func uncertain() async throws {
+      let old = try Durable(store: file)
+      _ = try await old.add("--", "true")
+      #expect(try await durable("migrate").status == .exited(0))
+      _ = try sql(
+        """
+        CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''no commit''; END';
+        CREATE CONSTRAINT TRIGGER fail AFTER INSERT ON origin DEFERRABLE INITIALLY DEFERRED
+          FOR EACH ROW EXECUTE FUNCTION fail()
+        """)
+      let failed = try await move()
+      #expect(
+        failed.status == .exited(5) && failed.stderr.contains("stay paused, as the server may have all of it"),
+        "\(failed.stderr)")
+      #expect(try await paused(old) == ["default"])
+      _ = try sql("DROP TRIGGER fail ON origin; DROP FUNCTION fail()")
+      #expect(try await move().line.hasPrefix("1 job moved"))
+      #expect(try await paused(durable) == [])
+    }
+
+    @Test(
+      "What came to a file after its move is told, and all of its queues are paused, since they have what was moved")
+    func late() async throws {
+      let old = try Durable(store: file)
+      let moved = try await old.add("--", "true")
+      #expect(try await move().status == .exited(0))
+      try await old("unpause")
+      let added = try await old("add", "--queue", "late", "--", "true")
+      let late = try #require(Int(added.line))
+      #expect(added.stderr.hasPrefix("\(file) was moved to postgres://"), "\(added.stderr)")
+      let refused = try await move()
+      #expect(
+        refused.status == .exited(2) && refused.stderr.contains("jobs \(late) to \(late) came to the file since")
+          && refused.stderr.contains("the jobs up to \(moved) would run here a second time"), "\(refused.stderr)")
+      #expect(try await paused(old) == ["default", "late"])
     }
 
     @Test("Schedules are moved with what is paused; and if what came is not what was sent, nothing is")
@@ -184,6 +282,7 @@
       #expect(
         refused.stderr.contains("is not what was sent: ") && refused.stderr.contains("spec 2 for 3. Nothing was moved"))
       #expect(try sql("SELECT count(*) FROM job") == [["0"]])
+      #expect(try await paused(old) == [])
       _ = try sql("DROP TRIGGER eat ON spec; DROP FUNCTION eat()")
       let moved = try await move()
       #expect(moved.status == .exited(0) && moved.line.hasPrefix("3 jobs moved"), "\(moved.stderr)")

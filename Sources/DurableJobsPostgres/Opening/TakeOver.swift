@@ -136,15 +136,16 @@
     private static let noteSQL = "INSERT INTO §origin VALUES($1,$2,$3)"
 
     /// Copies everything from another store in one transaction: all of it with its numbers, or nothing. `rows` supplies
-    /// the rows of a table, some at a time, and `sums` what they must add up to; `last` runs before the commit. False
-    /// if that was done before: `source` is the other store's name. The whole may be run again from its start.
+    /// the rows of a table, some at a time, and `sums` what they must add up to; `last` runs before the commit.
+    /// Returns the last job that came if that was done before, else nil: `source` is the other store's name. The whole may
+    /// be run again from its start.
     package func takeOver(
       from source: String, numbers: GivenNumbers, sums: StoreSums,
       last: @escaping @Sendable () throws -> Void,
       rows: @escaping @Sendable (TakenTable, ([TakenColumn]) throws -> Void) throws -> Void
-    ) async throws -> Bool {
+    ) async throws -> JobID? {
       let name = engine.server.description
-      return try await engine.write { transaction in
+      return try await engine.write { transaction -> JobID? in
         let connection = transaction.connection
         transaction.begin()
         // `rows` and `last` may take their time.
@@ -157,15 +158,7 @@
         }
         connection.send(Self.isUsedSQL) { (isUsed, hasWorkers) = ($0.bool(0, 0), $0.bool(0, 1)) }
         try connection.sync()
-        if let movedUpTo {
-          guard numbers.job <= movedUpTo else {
-            throw JobError(
-              .wrongState,
-              "it was moved to \(name) before, and jobs \(movedUpTo + 1) to \(numbers.job) came to the file since: they are there, "
-                + "and not on the server. Nothing was moved")
-          }
-          return false
-        }
+        if let movedUpTo { return JobID(rawValue: movedUpTo) }
         guard !isUsed else {
           throw JobError(
             .wrongState,
@@ -192,7 +185,7 @@
         }
         try last()
         transaction.news.tell(.work)
-        return true
+        return nil
       }
     }
 

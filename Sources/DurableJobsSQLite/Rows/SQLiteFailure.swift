@@ -39,7 +39,7 @@ struct SQLiteFailure: Error {
 
 extension JobError {
   /// The error that callers of the store on the file at `path` get.
-  init(_ error: any Error, path: String) {
+  package init(_ error: any Error, path: String) {
     switch error {
     case let error as JobError: self = error
     case let error as SQLiteFailure: self.init(failure: error, path: path)

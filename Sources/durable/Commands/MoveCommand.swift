@@ -13,8 +13,8 @@
       discussion: """
         Every job with its number, state, errors, output, edges, lane, keys, batch, steps and tags, what is paused and set, and \
         the logs. The new store must be empty, and nobody may work on either; commands that have outlived their worker are \
-        ended. All of it comes or nothing does: if it is interrupted, do it again. What has arrived is counted before it \
-        takes effect. The file keeps all of it, and its queues are paused.
+        ended. All of it comes or nothing does. What has arrived is counted before it takes effect. The file keeps all of \
+        it, and its queues are paused, from before the server has it: if it is interrupted, do it again.
 
         durable move --from jobs.sqlite --to postgres://jobs@db.example.com/app
         """)
@@ -47,25 +47,44 @@
         // From here on nobody can begin to: who tries waits for the file, and finds its queues paused.
         try BesideStore.checkThatNobodyIsAt(path, Self.undone)
         try await checkThatNobodyWorks(on: source)
-        await source.close()
-        try await BesideStore.endCommands(beside: path, Self.undone)
-        let sums = try file.sums()
         let target = store.path ?? ""
-        let isNew: Bool
+        let isOnItsWay = Lock(false)
+        let sums: StoreSums
+        let last: Int64
+        let before: JobID?
         do {
+          try file.pause()
+          try BesideStore.checkThatNobodyIsAt(path, Self.undone)
+          try await checkThatNobodyWorks(on: source)
+          await source.close()
+          try await BesideStore.endCommands(beside: path, Self.undone)
+          sums = try file.sums()
+          let numbers = try file.numbers()
+          last = numbers.job
           // What a move that was interrupted has left beside it is made anew.
-          isNew = try await store.takeOver(from: Self.source(path), numbers: file.numbers(), sums: sums) {
+          before = try await store.takeOver(from: Self.source(path), numbers: numbers, sums: sums) {
             try BesideStore.copy(from: path, to: target)
             try BesideStore.checkThatNobodyIsAt(path, Self.undone)
+            isOnItsWay.withLock { $0 = true }
           } rows: {
             try file.read($0, $1)
           }
         } catch {
           await store.close()
-          throw error
+          throw Self.refusal(error, file, path, isSure: !isOnItsWay.withLock(\.self))
         }
-        try file.close()
         await store.close()
+        // They are paused already: who repeats this finds out the rest.
+        try? file.close()
+        BesideStore.note(move: path, to: name)
+        if let before, before.rawValue < last {
+          throw JobError(
+            .wrongState,
+            "it was moved to \(name) before, and jobs \(before.rawValue + 1) to \(last) came to the file since: they are "
+              + "there, and not on the server. Its queues are paused: the jobs up to \(before) would run here a second time. "
+              + Self.undone)
+        }
+        let isNew = before == nil
         let jobs = sums.numbers["job"] ?? 0
         if json { return Screen.out.json(MoveRecord(moved: isNew, jobs: jobs, to: name)) }
         Screen.out.line(
@@ -81,7 +100,18 @@
         }
       }
 
-      private static let undone = "Nothing was moved"
+      static let undone = "Nothing was moved"
+
+      /// The same error, which says what became of the file's queues if they do not go on as before. They do where it `isSure`
+      /// that the server has nothing of it.
+      private static func refusal(_ error: any Error, _ file: MovedFile, _ path: String, isSure: Bool) -> any Error {
+        if isSure, (try? file.unpause()) == true { return error }
+        let why =
+          isSure ? "as an earlier move left them, or since that can't be written" : "as the server may have all of it"
+        let words = "The queues of \(path) stay paused, \(why): move it again, which finds out"
+        guard let error = error as? JobError else { return JobError(.storeFailed, "\(error.briefly). \(words)") }
+        return JobError(error.code, "\(error.message). \(words)", cause: error.cause)
+      }
 
       /// Who does not answer now, and has no lock here by which its process is known, is gone.
       private func askTheSilent(in source: SQLiteStore) async throws {

@@ -49,6 +49,21 @@
       if let words = left.min() { throw JobError(.alreadyRunning, "\(words). \(undone)") }
     }
 
+    /// Notes where all that is in the file at `path` has gone. What is deleted and made anew is another file.
+    static func note(move path: String, to name: String) {
+      guard let number = FileManager.default.number(of: path) else { return }
+      try? Data("\(number) \(name)".utf8).write(to: URL(fileURLWithPath: path + "-moved"), options: .atomic)
+    }
+
+    /// Where all that was in the file at `path` has gone; nil if it was not moved.
+    static func placeAfterMove(of path: String) -> String? {
+      guard let note = FileManager.default.contents(atPath: path + "-moved"),
+        let number = FileManager.default.number(of: path)
+      else { return nil }
+      let words = String(decoding: note, as: UTF8.self).split(separator: " ", maxSplits: 1)
+      return words.first == "\(number)" ? words.last.map { String($0) } : nil
+    }
+
     /// Copies them for the store at `target`. What was there already goes.
     static func copy(from path: String, to target: String) throws {
       for kind in kinds {
@@ -62,6 +77,14 @@
           throw JobError(.unusableFile, "\(folder) can't be copied to \(copy): \(error.briefly)", cause: error)
         }
       }
+    }
+  }
+
+  extension FileManager {
+    /// What tells a file from others that have its path later.
+    fileprivate func number(of path: String) -> UInt64? {
+      var status = stat()
+      return stat(path, &status) == 0 ? UInt64(status.st_ino) : nil
     }
   }
 #endif

@@ -1,12 +1,21 @@
 #if Shell && Postgres
   import DurableJobs
   import DurableJobsPostgres
+  import DurableJobsSQLite
   import Foundation
   import GRDB
 
   /// A store in a file whose rows are read to be written elsewhere. Nobody writes to it meanwhile, or works on it then.
   final class MovedFile: Sendable {
     private let database: DatabaseQueue
+    private let path: String
+    private let hold = Lock(Hold.none)
+
+    private enum Hold {
+      case none, here
+      /// By an earlier move that did not come to its end: the server that it went to may have all of it.
+      case before
+    }
 
     /// Rows are handed over so many at once, or after so many bytes.
     private static let mostRows = 1000
@@ -14,20 +23,76 @@
 
     /// Waits for who writes just now.
     init(path: String) throws {
+      self.path = path
       var configuration = Configuration()
       configuration.busyMode = .timeout(10)
       configuration.allowsUnsafeTransactions = true
-      database = try DatabaseQueue(path: path, configuration: configuration)
-      try database.writeWithoutTransaction { try $0.beginTransaction(.immediate) }
+      database = try Self.translating(path) { try DatabaseQueue(path: path, configuration: configuration) }
+      try use { db in
+        try db.execute(sql: "PRAGMA synchronous = FULL")
+        try db.beginTransaction(.immediate)
+      }
     }
 
-    /// Pauses its queues in the transaction in which it was read: a worker that has waited for its turn meanwhile finds
-    /// nothing to do.
-    func close() throws {
-      try database.writeWithoutTransaction { db in
-        try db.execute(sql: "UPDATE durable_queue SET paused=1 WHERE paused=0")
-        try db.commit()
+    /// What the server says is no matter of the file's.
+    private static func translating<R>(_ path: String, _ body: () throws -> R) throws -> R {
+      do { return try body() } catch let error as DatabaseError {
+        let told = JobError(error, path: path)
+        throw JobError(told.code, "\(told.message). \(MoveCommand.undone)", cause: told.cause)
       }
+    }
+
+    private func use<R>(_ body: (Database) throws -> R) throws -> R {
+      try Self.translating(path) { try database.writeWithoutTransaction(body) }
+    }
+
+    // MARK: Pauses
+
+    /// What a move has paused has this number, so that who repeats it knows the others.
+    private static let held = 2
+
+    private static func has(_ paused: Int, _ db: Database) throws -> Bool {
+      try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM durable_queue WHERE paused=\(paused))") ?? false
+    }
+
+    /// Commits the change. Processes keep in memory what is paused, until `changes` differs.
+    private static func set(_ paused: Int, of before: Int, _ db: Database) throws {
+      try db.execute(sql: "UPDATE durable_queue SET paused=\(paused) WHERE paused=\(before)")
+      try db.execute(sql: "UPDATE durable_meta SET changes=(changes&0xffffffff)+1 WHERE id=1")
+      try db.commit()
+    }
+
+    /// Pauses its queues, and has that on the disk: whatever becomes of this process, nobody goes on here with what is on
+    /// the server. The file is locked again after that, but others may have written to it in between.
+    func pause() throws {
+      try use { db in
+        if try Self.has(Self.held, db) { hold.withLock { $0 = .before } }
+        while try Self.has(0, db) {
+          try Self.set(Self.held, of: 0, db)
+          hold.withLock { if $0 == .none { $0 = .here } }
+          try db.beginTransaction(.immediate)
+        }
+      }
+    }
+
+    /// Ends that, where nothing is on the server. False where an earlier move has left it so: nobody knows here what became
+    /// of that, and perhaps it went to another server.
+    func unpause() throws -> Bool {
+      let hold = hold.withLock(\.self)
+      if hold == .here {
+        try use { db in
+          // One in which SQLite met damage takes no change any more.
+          if db.isInsideTransaction { try db.rollback() }
+          try db.beginTransaction(.immediate)
+          try Self.set(0, of: Self.held, db)
+        }
+      }
+      return hold != .before
+    }
+
+    /// Leaves its queues paused for good.
+    func close() throws {
+      try use { try Self.set(1, of: Self.held, $0) }
       try database.close()
     }
 
@@ -45,6 +110,7 @@
           case ("spec", "payload"): "coalesce(payload,x'')"
           case ("worker", "host"): "coalesce(host,'')"
           case ("worker", "pid"): "coalesce(pid,0)"
+          case ("queue", "paused"): "paused=1"
           case ("batch", "done"): "done=1"
           case ("batch", "open"): "done=2"
           default: column.name
@@ -58,7 +124,7 @@
     }
 
     func read(_ table: TakenTable, _ put: ([TakenColumn]) throws -> Void) throws {
-      try database.writeWithoutTransaction { db in
+      try use { db in
         let rows = try Row.fetchCursor(db, sql: Self.query(table))
         var bite = Bite(table)
         while let row = try rows.next() {
@@ -119,7 +185,7 @@
     // MARK: Numbers
 
     func numbers() throws -> GivenNumbers {
-      try database.writeWithoutTransaction { db in
+      try use { db in
         func given(_ sql: String) throws -> Int64 { try Int64.fetchOne(db, sql: sql) ?? 0 }
         return GivenNumbers(
           job: try given("SELECT max(id) FROM durable_job"),
@@ -131,7 +197,7 @@
     }
 
     func sums() throws -> StoreSums {
-      try database.writeWithoutTransaction { db in
+      try use { db in
         var sums = StoreSums()
         func count(_ what: String, _ sql: String) throws { sums.numbers[what] = try Int64.fetchOne(db, sql: sql) ?? 0 }
         for table in TakenTable.all { try count(table.name, "SELECT count(*) FROM (\(Self.query(table)))") }

@@ -54,6 +54,10 @@
       case .file(let path):
         store = try SQLiteStore(path: path)
         self.path = store.path ?? path
+        if let place = BesideStore.placeAfterMove(of: self.path) {
+          let words = "\(path) was moved to \(place): use that store. What is added here does not get there"
+          Talk.line(words.withVisibleControls)
+        }
         self.named = named
       case .server(let place):
         store = try await Self.open(place, isMade: isMade, callLimit: callLimit)

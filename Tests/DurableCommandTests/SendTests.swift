@@ -100,6 +100,32 @@
       #expect(try FileManager.default.contentsOfDirectory(atPath: durable.store + "-outbox") == [])
     }
 
+    @Test("of a request that is not stored no copy of its body stays")
+    func unstored() async throws {
+      try Data(repeating: 120, count: 70_000).write(to: URL(fileURLWithPath: durable.folder + "/body"))
+      func copies() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: durable.store + "-outbox").count
+      }
+      for options in [["--unique", "u"], ["--idempotency-key", "k"]] {
+        let before = (try? copies()) ?? 0
+        for _ in 1...2 {
+          let words = ["send", "POST", server.url("/a"), "--data", "@body"] + options
+          #expect(try await durable.run(words.map { Array($0.utf8) }).status == .exited(0))
+        }
+        #expect(try copies() == before + 1)
+      }
+      let before = try copies()
+      for options in [
+        ["--after", "999"], ["--batch", "nope"], ["--deadline", "1s", "--delay", "5s"],
+        ["-H", "Content-Length: 5", "--unique", "u"], ["--key", "k", "--lane", "l", "--after", "k"],
+      ] {
+        let words = ["send", "POST", server.url("/a"), "--data", "@body"] + options
+        let refused = try await durable.run(words.map { Array($0.utf8) })
+        #expect(refused.status != .exited(0), "\(options)")
+      }
+      #expect(try copies() == before)
+    }
+
     @Test("a signal takes away the copy that was being made of a body", arguments: [SIGINT, SIGTERM, SIGHUP])
     func interrupted(signal: Int32) async throws {
       let fifo = durable.folder + "/body"

@@ -82,12 +82,12 @@
           requires: jobOptions.requires)
       ).check()
       let store = try await options.open()
+      try await check(request, jobOptions, in: store)
       request.body = try await copied(body, store)
-      try check(request)
-      let new = try store.queue(job.queue).prepare(request, after: job.connections.dependencies, options: jobOptions)
-      let sent = try await store.store.add([new], to: job.connections.batch)[0]
+      let sent = try await stored(request, jobOptions, store)
       if !follow { OpenStore.leaveOpen() }
       if !sent.disposition.isNew {
+        if let copy = request.body.copy { BodyFolder(of: store.store).remove(copy) }
         let key = jobOptions.unique.map { "the unique key '\($0.key)'" } ?? "this request and this key"
         Talk.line("Job \(sent.id) has \(key) already: nothing was added")
       }
@@ -105,6 +105,30 @@
       } else if Screen.error.isTerminal {
         try await store.sayIfUnknown(keys: job.connections.keysWaitedFor)
         try await store.sayIfNobodyWorks(on: sent.id)
+      }
+    }
+
+    /// Before anything is copied: that the jobs and the batch are there, and that there is time before the deadline.
+    private func check(_ request: SendRequest, _ jobOptions: JobOptions, in store: OpenStore) async throws {
+      _ = try store.queue(job.queue).prepare(request, after: job.connections.dependencies, options: jobOptions)
+      for id in job.connections.ids { _ = try await store.store.job(id, detail: []) }
+      if let batch = job.connections.batch { _ = try await store.store.batchToJoin(batch) }
+    }
+
+    /// A copy of its body goes where it is sure that nothing was stored; else a worker does what is left.
+    private func stored(
+      _ request: SendRequest, _ jobOptions: JobOptions, _ store: OpenStore
+    ) async throws -> InsertedJob {
+      do {
+        try check(request)
+        let new = try store.queue(job.queue).prepare(request, after: job.connections.dependencies, options: jobOptions)
+        return try await store.store.add([new], to: job.connections.batch)[0]
+      } catch {
+        let codes: [JobError.Code] = [.invalidArgument, .notEncodable, .notFound, .wrongState, .locked, .diskFull]
+        if let copy = request.body.copy, (error as? JobError).map({ codes.contains($0.code) }) ?? true {
+          BodyFolder(of: store.store).remove(copy)
+        }
+        throw error
       }
     }
 

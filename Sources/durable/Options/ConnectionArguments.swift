@@ -1,6 +1,8 @@
 #if Shell
   import ArgumentParser
+  import Console
   import DurableJobs
+  import DurableJobsProcess
 
   /// What a new job has to do with others.
   struct ConnectionArguments: ParsableArguments {
@@ -40,6 +42,9 @@
     /// Keys that it waits for, as they were given.
     var keysWaitedFor: [String] { all.filter { JobID($0) == nil } }
 
+    /// Jobs that it waits for by their ids.
+    var ids: [JobID] { all.compactMap { JobID($0) } }
+
     var isWaiting: Bool { !all.isEmpty }
 
     /// A number is a job's id, anything else a key.
@@ -72,12 +77,19 @@
     /// Stores jobs in one transaction, in the batch of that name or number.
     func add(_ jobs: [NewJob], to batch: String?) async throws -> [InsertedJob] {
       guard let batch else { return try await insert(JobInsertion(jobs)).jobs }
+      return try await insert(JobInsertion(jobs, batch: .join(try await batchToJoin(batch).id))).jobs
+    }
+
+    /// The batch of that name or number, if it is not done.
+    func batchToJoin(_ batch: String) async throws -> BatchSnapshot {
       let known = try await self.batch(batch)
       guard !known.isDone else {
         throw JobError(
-          .wrongState, "all jobs of the batch '\(batch)' have ended; 'durable batch create \(batch)' begins another")
+          .wrongState,
+          "all jobs of the batch '\(batch)' have ended; 'durable batch create \(SystemText(known.name).shellQuoted)' begins another"
+        )
       }
-      return try await insert(JobInsertion(jobs, batch: .join(known.id))).jobs
+      return known
     }
   }
 #endif

@@ -69,6 +69,29 @@
       #expect(last.hasPrefix(#"{"event":"batch","batch":{"id":1,"name":"b","state":"done","total":1"#), "\(last)")
     }
 
+    @Test(
+      "says what the last of its jobs waits for, whatever that is",
+      arguments: [
+        (["--lane", "l"], "Job 2 waits for job 1, which failed and holds the lane l"),
+        (["--delay", "1h"], "Job 2 waits for its time"),
+        (["--after", "nobody"], "Job 2 waits for the key 'nobody', which no job has yet"),
+        (["--tag", "suspend"], "Job 2 is suspended"),
+      ])
+    func obstructed(options: [String], says: String) async throws {
+      try await durable("batch", "create", "b")
+      _ = try await durable.add("--batch", "b", "--lane", "l", "--", "false")
+      let words = ["add", "--batch", "b"] + options + ["--", "true"]
+      #expect(try await durable.run(words.map { Array($0.utf8) }).line == "2")
+      try await durable("batch", "close", "b")
+      try await durable("suspend", "--tag", "suspend")
+      try await durable("work", "--drain")
+      let waited = try await durable.run("batch", "wait", "b") { [durable] program in
+        try await program.says(says)
+        try await durable("cancel", "2")
+      }
+      #expect(waited.status == .exited(1))
+    }
+
     @Test("on a terminal one line changes, below what it waits for")
     func terminal() async throws {
       try await durable("batch", "create", "b")

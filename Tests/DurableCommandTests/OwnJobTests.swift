@@ -19,7 +19,8 @@
       "is not its own end",
       arguments: [
         (["work", "--drain"], "which is in the queue 'default'"), (["wait"], "which is in the queue 'default'"),
-        (["wait", "1"], "it would wait for its own end"), (["wait", "--queue", "default", "--all"], "own end"),
+        (["wait", "1"], "it would wait for its own end"), (["log", "-f", "1"], "it would wait for its own end"),
+        (["wait", "--queue", "default", "--all"], "own end"),
         (["add", "--lane", "l", "--follow", "--", "true"], "job 2 ends only after that"),
         (["add", "--after", "1", "--follow", "--", "true"], "job 2 ends only after that"),
       ])
@@ -29,6 +30,18 @@
       #expect(try await durable.message(id).contains("exited with code 2"))
       let log = try await durable("log", "\(id)").stderr
       #expect(log.contains("this is a part of the command of job \(id)") && log.contains(says), "\(log)")
+    }
+
+    @Test("is not the end of a batch that has its job, or one that goes on only after it", arguments: [true, false])
+    func batch(isInIt: Bool) async throws {
+      try await durable("batch", "create", "b")
+      let id = try await add(isInIt ? ["--batch", "b"] : [], ["batch", "wait", "b"])
+      _ = try await durable.add("--batch", "b", "--after-end", "\(id)", "--", "true")
+      try await durable("batch", "close", "b")
+      #expect(try await durable("work", "--drain").status == .exited(1))
+      #expect(try await durable.message(id).contains("exited with code 2"))
+      let log = try await durable("log", "\(id)").stderr
+      #expect(log.contains(isInIt ? "it would wait for its own end" : "job 2 ends only after that"), "\(log)")
     }
 
     @Test("is not what has its place in a queue that runs one at once")

@@ -134,15 +134,23 @@
         if try await batch.status.batch.isOpen {
           Talk.line("It is open: '\(store.command("batch close \(batch.id)"))' says that no more jobs come")
         }
+        let own = try await OwnJob(in: store)
+        if let own, try await !batch.status.isDone {
+          let filter = JobFilter.batch(batch.id) && .unfinished
+          try await own.check(isNotNeededBy: store.store.jobs(JobQuery(filter, limit: .max)).map(\.id))
+        }
         try await WaitCommand.within(limit) { [json = options.json] in
           if json || !Screen.out.canMove {
-            try await ObstacleReport.telling(of: { try await store.nextObstructed(in: .batch(batch.id)) }, in: store) {
+            try await ObstacleReport.telling(
+              of: { try await store.nextObstructed(ofBatch: batch.id) }, in: store, by: own
+            ) {
               try await store.patiently { try await Self.tell(batch, json: json) }
             }
           } else {
             // Once, as lines in between would break the one that changes.
-            if let job = try await store.nextObstructed(in: .batch(batch.id)) {
+            if let job = try await store.nextObstructed(ofBatch: batch.id) {
               var report = ObstacleReport(store)
+              report.own = own
               try await report.look(at: job)
             }
             try await store.patiently { try await Self.tell(batch, json: false) }

@@ -191,6 +191,15 @@
       return try await nextScheduled(in: filter) { $0.startedAt != nil }
     }
 
+    /// What to tell of while a batch is waited for, which takes all of its jobs: the same, else one that goes on only after
+    /// others or by a person, else the next of all.
+    func nextObstructed(ofBatch batch: BatchID) async throws -> JobSnapshot? {
+      if let job = try await nextObstructed(in: .batch(batch)) { return job }
+      let held = JobQuery(.batch(batch) && .states([.blocked, .suspended]), limit: 1)
+      if let job = try await store.jobs(held).first { return job }
+      return try await nextScheduled(in: .batch(batch))
+    }
+
     /// The one of these jobs that comes first, of those that wait for a time.
     func nextScheduled(in filter: JobFilter, where isMeant: (JobSnapshot) -> Bool = { _ in true }) async throws
       -> JobSnapshot?

@@ -20,6 +20,8 @@
       signal(SIGPIPE, SIG_IGN)
       // So is a file that may not grow.
       signal(SIGXFSZ, SIG_IGN)
+      // It ends the process at once. Swift would stop it to print where it is, and a worker might not end at all.
+      if !SignalWatch.isIgnored(SIGQUIT) { signal(SIGQUIT, SIG_DFL) }
       _ = Program.umaskAtStart
       if let name = configuration.commandName { Talk.program.withLock { $0 = name } }
       var status: Int32

@@ -56,7 +56,7 @@
       #endif
     }
 
-    private static func isIgnored(_ number: Int32) -> Bool {
+    static func isIgnored(_ number: Int32) -> Bool {
       #if canImport(Darwin)
         if watches.withLock({ $0[number, default: 0] > 0 }) { return false }
       #endif

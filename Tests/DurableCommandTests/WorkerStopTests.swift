@@ -51,6 +51,20 @@
       await until { flock(lock, LOCK_SH | LOCK_NB) == 0 }
     }
 
+    @Test(#"is ended at once by Ctrl-\ or SIGQUIT, and prints nothing of itself"#)
+    func quit() async throws {
+      let fifo = try Fifo(in: durable)
+      let id = try await durable.add("--", "sh", "-c", "echo runs >\(fifo.path); exec sleep 1000")
+      let ended = try await durable.work { worker in
+        #expect(await fifo.said() == "runs")
+        kill(worker.process, SIGQUIT)
+        await worker.ends()
+      }
+      let said = ended.stderr.split(separator: "\n")
+      #expect(ended.status == .signaled(SIGQUIT) && said.count == 1 && said[0].contains("Working on"), "\(ended)")
+      try await durable.untilGone(id)
+    }
+
     @Test("in another container keeps a second one from beginning, and no number of a process is told")
     func elsewhere() async throws {
       let file = open(durable.store + "-worker", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

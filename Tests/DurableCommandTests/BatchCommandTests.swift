@@ -149,6 +149,13 @@
         #expect(outcome.status == .exited(3))
         #expect(outcome.stderr.contains("there is no batch 'b'"))
       }
+      let spaced = try await durable("batch", "show", "my photos").stderr
+      #expect(spaced.contains("'durable batch create 'my photos'' makes one"), "\(spaced)")
+      for name in ["5", ""] {
+        let outcome = try await durable("status", "--batch", name)
+        #expect(outcome.status == .exited(3))
+        #expect(outcome.stderr.contains("there is no batch '\(name)'\n"), "\(outcome.stderr)")
+      }
       #expect(try await durable("batch", "create", "7").status == .exited(2))
       #expect(try await durable.state(id) == "ready")
       #expect(try await durable("batch").text == "no batches\n")

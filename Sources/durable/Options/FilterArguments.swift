@@ -1,6 +1,8 @@
 #if Shell
   import ArgumentParser
+  import Console
   import DurableJobs
+  import DurableJobsProcess
 
   /// Which jobs, by what they are.
   struct FilterArguments: ParsableArguments {
@@ -70,7 +72,10 @@
     func batch(_ name: String) async throws -> BatchSnapshot {
       let query = Int64(name).map { BatchQuery.id(BatchID(rawValue: $0)) } ?? .name(name)
       if let batch = try await batches(query).first { return batch }
-      throw JobError(.notFound, "there is no batch '\(name)'; 'durable batch create \(name)' makes one")
+      // No batch is made with a number for its name, or without one.
+      let canBeMade = Int64(name) == nil && !name.isEmpty
+      let advice = canBeMade ? "; 'durable batch create \(SystemText(name).shellQuoted)' makes one" : ""
+      throw JobError(.notFound, "there is no batch '\(name)'\(advice)")
     }
   }
 #endif

@@ -510,6 +510,18 @@
       }
     }
 
+    @Test("one that was completed by hand has failed, unless its file is there", arguments: [false, true])
+    func completed(hasFile: Bool) async throws {
+      try await durable("pause")
+      let outcome = try await durable.run("get", "-o", "out", server.url("/a.bin")) { [durable] program in
+        try await program.says("the queue 'default' is paused")
+        if hasFile { try Data("mine".utf8).write(to: URL(fileURLWithPath: durable.folder + "/out/a.bin")) }
+        #expect(try await durable("complete", "1").status == .exited(0))
+      }
+      #expect(outcome.status == .exited(hasFile ? 0 : 1), "\(outcome.stderr)")
+      #expect(outcome.stderr.contains("a.bin: completed by hand; there is no file") != hasFile, "\(outcome.stderr)")
+    }
+
     @Test("what others of the store have left behind is not begun while ours can run")
     func others() async throws {
       server.serve("/left.bin", .file(content).holding(after: 0))

@@ -112,12 +112,19 @@
       for id in ids { end(id, jobs[id]) }
     }
 
+    /// Whether it brought one, or whoever completed it by hand put one there.
+    private func hasFile(_ job: JobSnapshot, _ download: Download?) -> Bool {
+      if DownloadedFile(job) != nil { return true }
+      return download.map { access("\($0.folder)/\($0.expectedName)", F_OK) == 0 } ?? true
+    }
+
     private func end(_ id: JobID, _ job: JobSnapshot?) {
       if let job, !job.state.isFinished, job.state != .suspended { return }
-      let name = job.flatMap { Download($0) }?.expectedName ?? "job \(id)"
+      let download = job.flatMap { Download($0) }
+      let name = download?.expectedName ?? "job \(id)"
       let message: String? =
         switch job?.state {
-        case .succeeded: nil
+        case .succeeded: hasFile(job!, download) ? nil : "completed by hand; there is no file"
         case .suspended: "suspended\(job?.reason.map { ": \($0)" } ?? ""). Go on with: durable resume \(id)"
         case .failed: job?.failures.last?.message ?? "failed"
         case .some(let state): state.rawValue + (job?.reason.map { ": \($0)" } ?? "")

@@ -53,6 +53,8 @@
         _ = try await durable(verb, "1-99", "--yes")
       }
       #expect(try await durable("wait", "--all", "--timeout", "30").status == .exited(0), "it is not waited for")
+      let waited = try await durable("wait", "1", "--timeout", "30")
+      #expect(waited.status == .exited(2) && waited.stderr.contains("job 1 is the schedule 'nightly'"), "\(waited)")
       try await durable("schedule", "pause", "nightly")
       #expect(try await durable("resume", "--all").stderr.contains("No job matches"))
       #expect(try await schedules().map { $0["state"] as? String } == ["paused"])

@@ -43,6 +43,11 @@
         ? []
         : try await selection.jobs(in: store, states: selection.ids.isEmpty ? Deed.unfinished : Set(JobState.allCases))
       for id in named { _ = try await store.store.job(id, detail: []) }
+      for page in named.pages(of: 400) {
+        guard let schedule = try await store.schedules(among: Array(page)).first else { continue }
+        throw JobError(
+          .wrongState, "job \(schedule.job) \(schedule.message): it goes on for ever, and is not waited for")
+      }
       if !isForQueues, ids.isEmpty {
         Talk.line("No unfinished job matches")
         return try report([])

@@ -109,15 +109,7 @@
       case .cancel, .complete, .fail, .remove: break
       default: return []
       }
-      let filter = JobFilter.ids(ids) && .kind(JobSchedule.self) && .states(Self.unfinished)
-      return try await store.store.jobs(JobQuery(filter, limit: ids.count)).map { job in
-        let name = job.key.map { $0.dropFirst(JobSchedule.key(of: "").count) } ?? ""
-        return ChangeReport.Refusal(
-          job: job.id,
-          message: "is the schedule '\(name)'; "
-            + "'\(store.command("schedule remove \(SystemText(String(name)).shellQuoted)"))' ends it, and 'pause' holds it"
-        )
-      }
+      return try await store.schedules(among: ids)
     }
 
     /// Those that had succeeded before keep what they have put out.
@@ -178,6 +170,21 @@
           (changed.count - words.count, done), (stopping, "asked to stop"),
           (words.count - stopping, "waiting for others"), (refusals.refused.count, "refused"),
         ], none: none)
+    }
+  }
+
+  extension OpenStore {
+    /// Those of these jobs that are schedules, which go by their names, and what is to be said of them.
+    func schedules(among ids: [JobID]) async throws -> [ChangeReport.Refusal] {
+      let filter = JobFilter.ids(ids) && .kind(JobSchedule.self) && .states(Deed.unfinished)
+      return try await store.jobs(JobQuery(filter, limit: ids.count)).map { job in
+        let name = job.key.map { $0.dropFirst(JobSchedule.key(of: "").count) } ?? ""
+        return ChangeReport.Refusal(
+          job: job.id,
+          message: "is the schedule '\(name)'; "
+            + "'\(command("schedule remove \(SystemText(String(name)).shellQuoted)"))' ends it, and 'pause' holds it"
+        )
+      }
     }
   }
 

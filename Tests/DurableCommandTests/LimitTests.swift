@@ -36,6 +36,18 @@
       #expect(try await durable("limits", "list").text == "default  4 at once; 0 running\n")
     }
 
+    @Test("of a lane are a width or a rate, and what one replaces is told")
+    func lane() async throws {
+      #expect(try await durable("limits", "set", "--lane", "a", "--running", "3").line == "lane a: 3 at once")
+      #expect(
+        try await durable("limits", "set", "--lane", "a", "--rate", "10/1m").line
+          == "lane a: 10 a minute, instead of 3 at once")
+      #expect(
+        try await durable("limits", "set", "--lane", "a", "--running", "2").line
+          == "lane a: 2 at once, instead of 10 a minute")
+      #expect(try await durable("limits", "set", "--lane", "a", "--running", "4").line == "lane a: 4 at once")
+    }
+
     @Test("a rate is typed as a number in a time", arguments: ["100/1m", "100/m", "100/60s", "100/60"])
     func rates(text: String) throws {
       #expect(try RateArgument.parse(text, burst: 2) == JobRate(100, per: .seconds(60), burst: 2))

@@ -102,10 +102,26 @@
         }
       for setting in settings { try setting.check() }
       let store = try await options.open()
+      let replaced = try await replaced(by: limits, in: store)
       try await store.store.configure(settings)
       let record = try await LimitRecord(lane.map { .lane($0) } ?? .queue(queue ?? "default"), limits, store)
       if options.json { return Screen.out.json(record) }
-      Screen.out.line("\(record.name): \(limits == nil ? "no limits" : record.words)")
+      Screen.out.line("\(record.name): \(limits == nil ? "no limits" : record.words)\(replaced)")
+    }
+
+    /// What goes of a lane though nobody said so: its width or its rate, as it has one of them.
+    private func replaced(by limits: JobLimits?, in store: OpenStore) async throws -> String {
+      guard let limits, let lane else { return "" }
+      for setting in try await store.store.settings() {
+        switch setting {
+        case .lane(let name, let width) where name == lane && limits.rate != nil:
+          return ", instead of \(JobLimits(running: width))"
+        case .laneRate(let name, let rate) where name == lane && limits.rate == nil:
+          return ", instead of \(JobLimits(rate: rate))"
+        default: break
+        }
+      }
+      return ""
     }
   }
 

@@ -18,7 +18,7 @@
       server = try TestServer.shared.get()
       store = try await server.store(schema)
       var terms = JobTerms()
-      (terms.unique, terms.key, terms.tags) = (UniqueKey("u\u{301}\u{0}"), "key", ["tag", "other"])
+      (terms.unique, terms.key, terms.tags) = (UniqueKey("unique"), "key", ["tag", "other"])
       terms.deadline = .end(by: .after(.seconds(3600)))
       let first = try await store.insert(JobInsertion([.plain(terms: terms)])).ids[0]
       let batch = BatchMembership.new(name: "b", whenDone: .plain("done"))

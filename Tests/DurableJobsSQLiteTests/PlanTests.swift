@@ -15,6 +15,7 @@ import Testing
 
   private func plan(_ sql: String) async throws -> [String] {
     try await store.engine.read { connection in
+      Statement.addJSONValue(to: connection)
       let statement = try Statement("EXPLAIN QUERY PLAN \(sql)", on: connection)
       var lines: [String] = []
       while try statement.step() { lines.append(statement.text(3) ?? "") }

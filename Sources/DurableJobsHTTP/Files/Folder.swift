@@ -81,6 +81,8 @@
       }
       let file = Descriptor(number)
       let status = try FileStatus(of: file, path(of: name))
+      // Somebody has removed it meanwhile.
+      if status.links == 0 { return nil }
       guard status.isRegular, status.links == 1 || flags & O_ACCMODE == O_RDONLY else {
         throw DownloadError(.fileExists, "\(path(of: name)) is no plain file of one name; remove it")
       }

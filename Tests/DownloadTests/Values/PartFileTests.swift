@@ -38,6 +38,14 @@
       try part.learn(FileVersion(entityTag: tag), serverName: nil, modified: nil, isDecoded: false)
     }
 
+    @Test func `A file that others remove while it is opened is none, and made again`() async throws {
+      let isOver = Lock(false)
+      let others = Thread { [folder] in while !isOver.value { folder.remove("a") } }
+      others.start()
+      defer { isOver.withLock { $0 = true } }
+      for _ in 0..<20_000 { _ = try folder.lock("a") }
+    }
+
     @Test func `A line that a crash cut off harms neither what was said before nor what is said after`() throws {
       do {
         let part = try part()

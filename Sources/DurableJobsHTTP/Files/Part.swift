@@ -61,16 +61,15 @@
       setPermissions(of: bytes)
       try dropBrokenLine(text, file)
       record = old
+      let trusted = record.trusted(status.size)
+      // Once it is empty, nothing but the mark tells that it is ours. Who made it may have been killed before it had that, and
+      // as a whole one it has another note.
+      if trusted == 0 { try noteMark(on: bytes, file) }
       try take(file, bytes, status)
       try change {
         $0.move(to: url, for: asker)
         $0.sha256 = sha256 ?? $0.sha256
-      }
-      let trusted = record.trusted(status.size)
-      // As a whole one it may have another note; once it is empty, nothing but the mark tells that it is ours.
-      if trusted == 0, record.whole != nil {
-        try noteMark(on: bytes, file)
-        try change { $0.whole = nil }
+        if trusted == 0 { $0.whole = nil }
       }
       try cut(to: trusted)
     }

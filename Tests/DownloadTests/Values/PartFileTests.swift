@@ -46,6 +46,23 @@
       for _ in 0..<20_000 { _ = try folder.lock("a") }
     }
 
+    @Test func `A part whose process was killed before it was marked is one's own, and so it is after the next kill`()
+      throws
+    {
+      do {
+        let part = try part()
+        try write("12345", to: part)
+        try part.flush(5)
+      }
+      // What is recorded first, and the file that is made then.
+      let line = try #require(try testFolder.text("a.bin.part.json").split(separator: "\n").first)
+      #expect(!line.contains("inode"))
+      try testFolder.write("\(line)\n", to: "a.bin.part.json")
+      folder.remove(name.part)
+      try testFolder.write("", to: "a.bin.part")
+      for _ in 0..<3 { _ = try part() }
+    }
+
     @Test func `A line that a crash cut off harms neither what was said before nor what is said after`() throws {
       do {
         let part = try part()

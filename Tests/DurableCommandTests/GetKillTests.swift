@@ -123,13 +123,17 @@
           kill(process, SIGKILL)
         }
       }
+      var killed = 0
       for _ in 0..<Self.kills {
-        // Neither comes to its end: there are more requests to make than these.
+        // There are more requests to make than these; but on a busy machine who is to be killed may have made all by then.
         async let one = fetch(stores[0], .random(in: 1...40))
         async let two = fetch(stores[1], .random(in: 1...40))
-        for outcome in [try await one, try await two] { #expect(outcome.status == .signaled(SIGKILL)) }
+        for outcome in [try await one, try await two] {
+          if outcome.status == .signaled(SIGKILL) { killed += 1 } else { #expect(failures(outcome).others.isEmpty) }
+        }
         try check(files)
       }
+      #expect(killed >= Self.kills)
       async let one = fetch(stores[0])
       async let two = fetch(stores[1])
       let outcomes = [try await one, try await two]

@@ -132,6 +132,8 @@
         while count < 0, errno == EINTR { count = read(news.read, &byte, 1) }
         return (said, count == 1)
       }
+      // Who ends it on a signal, and then this process, has this until then.
+      begun.withLock { _ in }
       guard works else {
         var status: Int32 = 0
         waitpid(process, &status, 0)

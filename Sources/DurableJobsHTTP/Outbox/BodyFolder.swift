@@ -126,13 +126,10 @@
       let left = try await unneeded(names.filter { isLeft($0, at: uptime) }, in: store)
       // Again, as the maker of one may not have had its lock before.
       for name in left where isLeft(name, at: uptime) { remove(name) }
-      var rest = records.map { (name: $0, job: SendRecord.job($0)!) }[...]
-      while !rest.isEmpty {
-        let page = rest.prefix(400)
+      for page in records.map({ (name: $0, job: SendRecord.job($0)!) }).pages(of: 400) {
         let query = JobQuery(.ids(page.map { $0.job }) && !.state(.succeeded), limit: page.count)
         let needed = Set(try await store.jobs(query).map(\.id))
         for (name, job) in page where !needed.contains(job) { remove(name) }
-        rest = rest.dropFirst(page.count)
       }
     }
 

@@ -43,7 +43,7 @@ test-tsan: setup ## All tests under Thread Sanitizer
 	TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/tsan-suppressions" \
 	  scripts/run-tests --enable-all-traits --scratch-path .build-tsan --sanitize=thread $(SWIFT_FLAGS)
 
-soak: setup ## KILLS=1000 kills instead of thirty, FUZZ=5000 damaged stores instead of 150, a job of 100,000 children, a crowd of 1,000,000: hours
+soak: setup ## KILLS=1000 kills instead of thirty, FUZZ=5000 damaged stores instead of 200, a job of 100,000 children, a crowd of 1,000,000: hours
 	TEST_LIMIT=$${TEST_LIMIT:-86400} DURABLE_KILLS=$(KILLS) DURABLE_FUZZ=$(FUZZ) DURABLE_MASS=100000 DURABLE_CROWD=1000000 \
 	  scripts/run-tests --enable-all-traits $(SWIFT_FLAGS) -- --filter 'Kill|Fuzz|Mass|Flatness'
 

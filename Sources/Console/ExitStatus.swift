@@ -19,7 +19,7 @@
       case .done: "done"
       case .jobFailed: "a job failed"
       case .usage: "usage"
-      case .noSuchJob: "no such job"
+      case .noSuchJob: "no such job, batch, schedule or service"
       case .timedOut: "timed out"
       case .storeNotUsable: "store not usable"
       case .storeNeedsPerson: "the same for 'work', if trying again does not help"

@@ -9,6 +9,15 @@
 
     init() throws { durable = try Durable() }
 
+    @Test("no command that has no JSON, but for what is printed for people and shells")
+    func json() async throws {
+      let without = try await durable.commands().filter { ($0.command.subcommands ?? []).isEmpty }.filter {
+        _, command in
+        !(command.arguments ?? []).contains { ($0.names ?? []).contains { $0.name == "json" } }
+      }
+      #expect(without.map(\.words) == [["manual"]])
+    }
+
     @Test("completions for shells, which those that are here can read", arguments: ["bash", "zsh", "fish"])
     func completions(shell: String) async throws {
       let script = try await durable("--generate-completion-script", shell)
@@ -101,19 +110,30 @@
     func manual() async throws {
       let page = try await durable("manual")
       #expect(page.status == .exited(0))
-      for command in ["add", "get", "status", "batch", "service", "prune", "schedule"] {
-        #expect(page.text.contains(".SS durable \(command)"), "\(command)")
-        let help = try await durable(command, "--help").text
-        for option in Set(help.matches(of: /--[a-z][a-z\-]+/).map { String($0.output) }).subtracting([
-          "--help", "--version",
-        ]) {
-          #expect(page.text.contains(option.replacing("-", with: "\\-")), "\(command) \(option)")
+      for (words, _) in try await durable.commands() {
+        #expect(page.text.contains(".SS durable \(words.joined(separator: " "))"), "\(words)")
+        let help = try await durable.run((words + ["--help"]).map { Array($0.utf8) }).text
+        let options = Set(help.matches(of: /--[a-z][a-z\-]+/).map { String($0.output) })
+        for option in options.subtracting(["--help", "--version"]) {
+          #expect(page.text.contains(option.replacing("-", with: "\\-")), "\(words) \(option)")
         }
       }
       try page.text.write(toFile: durable.folder + "/durable.1", atomically: true, encoding: .utf8)
       guard Self.isHere("groff") else { return print("No groff is here to read the manual page") }
       let read = try await durable.shell("groff -man -ww -z -K utf8 durable.1")
       #expect(read.stderr == "")
+    }
+  }
+
+  extension Durable {
+    /// Every command that the parser knows, and how it is typed.
+    fileprivate func commands() async throws -> [(words: [String], command: ParserHelp.Command)] {
+      func below(_ command: ParserHelp.Command, _ words: [String]) -> [(words: [String], command: ParserHelp.Command)] {
+        (command.subcommands ?? []).filter { ($0.shouldDisplay ?? true) && $0.commandName != "help" }.flatMap { sub in
+          [(words + [sub.commandName], sub)] + below(sub, words + [sub.commandName])
+        }
+      }
+      return below(try ParserHelp(try await self("--experimental-dump-help").text).command, [])
     }
   }
 #endif

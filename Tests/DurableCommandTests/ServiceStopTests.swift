@@ -70,7 +70,7 @@
         "echo run >> runs; test -e again && exit 0; touch again; trap 'exit 0' TERM; echo $PPID > said; "
           + "while :; do sleep 0.01; done")
       let ended = try await durable.run("work", "--drain") { program in
-        guard let supervisor = pid_t(await fifo.said()) else { return }
+        let supervisor = try #require(pid_t(await fifo.said()))
         kill(supervisor, SIGTERM)
       }
       #expect(ended.status == .exited(0))

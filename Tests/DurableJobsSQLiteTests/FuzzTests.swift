@@ -6,10 +6,10 @@ import Testing
 
 /// Stores with random values in random columns, worked off by processes that may die of it.
 @Suite struct FuzzTests {
-  /// 1 to 150, or to what `DURABLE_FUZZ` says; `200-300` is from there to there.
+  /// 1 to 200, or to what `DURABLE_FUZZ` says; `200-300` is from there to there.
   static let seeds: ClosedRange<Int> = {
     let words = ProcessInfo.processInfo.environment["DURABLE_FUZZ"]?.split(separator: "-").compactMap { Int($0) } ?? []
-    guard let last = words.last, last >= 1 else { return 1...150 }
+    guard let last = words.last, last >= 1 else { return 1...200 }
     return (words.count > 1 ? min(words[0], last) : 1)...last
   }()
 

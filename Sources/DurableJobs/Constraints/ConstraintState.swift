@@ -3,11 +3,10 @@
 ///
 /// A value without a clock or I/O. `now` is always an uptime.
 struct ConstraintState: Sendable {
-  /// A chunk of the jobs in a back-off that require a condition that returned: each starts again within the window.
+  /// A chunk of the jobs in a back-off that require a condition that returned: each starts again within ``window``.
   struct Bite: Equatable, Sendable {
     let constraint: JobConstraint
     let after: JobID?
-    let window: Duration
     /// When the condition returned: it may have gone and returned again by the time that this is answered.
     let since: Duration
   }
@@ -16,13 +15,12 @@ struct ConstraintState: Sendable {
     let since: Duration
     var due: Duration
     var after: JobID?
-    var bites = 0
   }
 
   /// Jobs in a chunk.
   static let bite = 1000
-  /// The first chunk starts again within a second; later ones, if there are many jobs, within a few.
-  static func window(bite number: Int) -> Duration { .seconds(min(number, 5)) }
+  /// A chunk starts again within this, and the next one after it.
+  static let window = Duration.seconds(1)
   /// The least time between returns that end back-offs: a condition that flaps must not use up attempts.
   static let interval = Duration.seconds(30)
 
@@ -85,7 +83,7 @@ struct ConstraintState: Sendable {
     guard let (constraint, next) = returns.filter({ $0.value.due <= now }).min(by: { $0.key < $1.key }) else {
       return nil
     }
-    return Bite(constraint: constraint, after: next.after, window: Self.window(bite: next.bites + 1), since: next.since)
+    return Bite(constraint: constraint, after: next.after, since: next.since)
   }
 
   var nextTime: Duration? { returns.values.map(\.due).min() }
@@ -94,9 +92,8 @@ struct ConstraintState: Sendable {
   mutating func woke(_ bite: Bite, next: JobID?, _ now: Duration) {
     if bite.after == nil { lastReturns[bite.constraint] = now }
     guard returns[bite.constraint]?.since == bite.since else { return }
-    returns[bite.constraint]?.bites += 1
-    if let next { returns[bite.constraint]?.after = next } else { returns[bite.constraint] = nil }
+    returns[bite.constraint] = next.map { Return(since: bite.since, due: now + Self.window, after: $0) }
   }
 
-  mutating func wakeFailed(_ bite: Bite, _ now: Duration) { returns[bite.constraint]?.due = now + .seconds(1) }
+  mutating func wakeFailed(_ bite: Bite, _ now: Duration) { returns[bite.constraint]?.due = now + Self.window }
 }

@@ -284,7 +284,7 @@ final class WorkerEngine: Sendable {
     let filter = JobFilter.queues(queues) && .requires(bite.constraint) && .state(.scheduled)
     do {
       let report = try await store.change(
-        .wake(within: bite.window), where: filter, after: bite.after, limit: ConstraintState.bite)
+        .wake(within: ConstraintState.window), where: filter, after: bite.after, limit: ConstraintState.bite)
       isOver(.wake)
       shared.withLock { $0.state.constraints.woke(bite, next: report.next, uptime) }
     } catch {

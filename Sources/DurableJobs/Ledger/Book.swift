@@ -129,9 +129,10 @@ struct Book {
   /// The jobs that wait for one with this key.
   func waiters(of key: String) -> [JobID] { waitersOf[key] ?? [] }
 
-  /// The jobs that it waits for, or would if they were reopened.
+  /// The jobs that it waits for, or would if they were reopened: none if it succeeded.
   func needed(by id: JobID) -> [JobID] {
-    (parentsOf[id] ?? []).filter { edge in end(of: edge).map { $0 != .succeeded } ?? false }.map(\.parent)
+    if self[id]?.course.state == .succeeded { return [] }
+    return (parentsOf[id] ?? []).filter { edge in end(of: edge).map { $0 != .succeeded } ?? false }.map(\.parent)
   }
 
   /// Whether it had ended, and lives again.

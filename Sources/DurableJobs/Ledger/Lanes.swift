@@ -54,6 +54,9 @@ struct Lanes {
     left.insert(name)
   }
 
+  /// How many may have a seat at once. The lane must have been requested.
+  func width(of name: String) -> Int { lanes[name]?.width ?? 1 }
+
   /// Takes a free seat and returns true, or else lets the job wait. The lane must have been requested.
   mutating func enter(_ name: String, _ id: JobID? = nil) -> Bool {
     let isFree = lanes[name, default: Lane()].free > 0

@@ -204,6 +204,50 @@ extension StoreConformance {
         try await trial.end(try await trial.start(id), .succeeded(output: nil), as: .succeeded)
       }
     },
+    Case("A job that succeeded keeps nobody out for the sake of what stands behind that in a lane") { subject in
+      let trial = try await Trial(subject)
+      let waiting = try await trial.add([.plain(after: [JobEdge(.key("b"))], terms: JobTerms(lane: "a"))])[0]
+      let behind = try await trial.add(JobTerms(lane: "a"))
+      let done = try await trial.add(after: [.job(behind)])
+      try await trial.change(.complete(output: nil), done)
+      let bringer = try await trial.add([.plain(after: [.job(done)], terms: JobTerms(key: "b"))])[0]
+      for id in [bringer, waiting, behind] {
+        try await trial.end(try await trial.start(id), .succeeded(output: nil), as: .succeeded)
+      }
+    },
+    Case("A job may stand in a wide lane behind some that wait for it, and not behind as many as the lane is wide") {
+      subject in
+      func job(key: String? = nil, lane: JobLane? = "a", after edges: [JobEdge] = []) -> NewJob {
+        .plain(after: edges, terms: JobTerms(key: key, lane: lane))
+      }
+      // It brings the key itself, or what it needs waits in the lane.
+      for isInLane in [true, false] {
+        let trial = try await Trial(subject)
+        try await trial.store.configure([.lane("a", width: 2)])
+        let waiting = try await trial.add([job(after: [JobEdge(.key("b"))])])[0]
+        var ids = try await trial.add(isInLane ? [job()] : [job(), job()])
+        ids += try await trial.add([isInLane ? job(key: "b") : job(key: "b", lane: nil, after: [.job(ids[1])])])
+        for id in ids + [waiting] {
+          try await trial.end(try await trial.start(id), .succeeded(output: nil), as: .succeeded)
+        }
+      }
+      let trial = try await Trial(subject)
+      try await trial.store.configure([.lane("a", width: 2)])
+      let first = try await trial.add([job(after: [JobEdge(.key("b"))])])[0]
+      _ = try await trial.add([job(after: [JobEdge(.key("b")), JobEdge(.key("c"))])])
+      let said = try await refusal(.invalidArgument, "a job behind as many that wait for it as the lane is wide") {
+        _ = try await trial.add([job(key: "b")])
+      }
+      try holds(said.contains("behind job \(first), which waits for it"), "'\(said)' names job \(first)")
+      // One waits for it by its key, and the other by way of what comes with another key.
+      let other = try await Trial(subject)
+      try await other.store.configure([.lane("a", width: 2)])
+      _ = try await other.add([job(after: [JobEdge(.key("b"))]), job(after: [JobEdge(.key("c"))])])
+      let behind = try await other.add([job(key: "b")])[0]
+      try await refused(.invalidArgument, "a job that needs one behind what waits for both") {
+        _ = try await other.add([job(key: "c", lane: nil, after: [.job(behind)])])
+      }
+    },
     Case("C17 Cancelled and stored again in its lane while the first still runs: it waits for that one's end") {
       subject in
       let trial = try await Trial(subject)

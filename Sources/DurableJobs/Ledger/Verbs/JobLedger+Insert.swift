@@ -108,8 +108,8 @@ struct Placement {
     return linked.lazy.flatMap(\.edges).compactMap { [book] edge in edge.job.flatMap { book[$0]?.course.cause } }
   }
 
-  /// Loads what these wait for, and so on; and where lanes matter, what waits for those that wait for a key. Only a job
-  /// that waits for a key that arrives with a job that waits itself could close a circle.
+  /// Loads what these wait for, and so on; and where lanes matter, what waits for those that wait for a key, or for a seat.
+  /// Only a job that waits for a key that arrives with a job that waits itself could close a circle.
   private mutating func loadLines(from jobs: [JobID]) throws {
     var (level, ancestors): ([JobID], Set<JobID>) = (jobs, [])
     while !level.isEmpty {
@@ -117,10 +117,11 @@ struct Placement {
       ancestors.formUnion(level)
       level = Set(level.flatMap { book.needed(by: $0) }).subtracting(ancestors).sorted()
     }
-    let isInLine = ancestors.contains { book[$0]?.seat == false }
-    guard isInLine || linked.contains(where: { $0.terms.lane != nil }) else { return }
+    let inLine = ancestors.filter { book[$0]?.seat == false }
+    guard !inLine.isEmpty || linked.contains(where: { $0.terms.lane != nil }) else { return }
+    try book.load(Needs(lanes: book.lanes(of: inLine)))
     var descendants: Set<JobID> = []
-    level = Set(waiters.values.joined()).sorted()
+    level = inLine.union(waiters.values.joined()).sorted()
     while !level.isEmpty {
       try book.load(Needs(jobs: level, childrenOf: level))
       descendants.formUnion(level)

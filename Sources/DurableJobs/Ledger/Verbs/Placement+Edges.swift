@@ -83,8 +83,8 @@ extension Placement {
     }
   }
 
-  /// Nor may what it needs be behind jobs that wait for it in a lane: they would not let that begin. Only a job that
-  /// brings a key can be waited for by a job that already exists.
+  /// Nor may what it needs be in a lane behind as many that wait for that as have seats at once: they would not let it
+  /// begin. Only a job that brings a key can be waited for by a job that already exists.
   func checkLines() throws {
     let firsts = bringers.filter { waiters[$0.key] != nil || awaited.contains($0.key) }.mapValues(\.first)
     guard !firsts.isEmpty else { return }
@@ -99,11 +99,15 @@ extension Placement {
         return true
       }
       guard !needed.isEmpty else { continue }
-      let dependents = dependents(onKey: key, children).sorted()
+      let waiting = dependents(on: .key(key), children).sorted()
       for job in needed.sorted() {
-        guard let line = line(of: job),
-          let waiter = dependents.first(where: { isAhead($0, of: job, in: line) })
-        else { continue }
+        guard let line = line(of: job), let waiter = waiting.first(where: { isAhead($0, of: job, in: line) }) else {
+          continue
+        }
+        let width = book.lanes.width(of: line)
+        // Others may wait for it in another way.
+        let all = width > 1 ? dependents(on: job, children) : [waiter]
+        guard all.count(where: { isAhead($0, of: job, in: line) }) >= width else { continue }
         let name = if case .known(let id) = waiter { "job \(id)" } else { "another job of this call" }
         throw JobError(
           .invalidArgument,
@@ -143,14 +147,16 @@ extension Placement {
     }
   }
 
-  /// The jobs that wait for a key that arrives now, and their dependents. `children`: the new ones, by what they need.
-  private func dependents(onKey key: String, _ children: [NewEdge.Parent: [Int]]) -> Set<NewEdge.Parent> {
+  /// A job, or a key that arrives now, and all that would wait for it if they were reopened. `children`: the new ones, by
+  /// what they need.
+  private func dependents(on first: NewEdge.Parent, _ children: [NewEdge.Parent: [Int]]) -> Set<NewEdge.Parent> {
     var all: Set<NewEdge.Parent> = []
-    var level: [NewEdge.Parent] = [.key(key)]
+    var level = [first]
     while let job = level.popLast() {
       guard all.insert(job).inserted else { continue }
       level += (children[job] ?? []).map { .added($0) }
       switch job {
+      case .known(let id) where book[id]?.course.state == .succeeded: break
       case .known(let id): level += book.children(of: id).map { .known($0.child) }
       case .added(let place):
         if let key = added[place].job.terms.key, bringers[key]?.first == place { level.append(.key(key)) }

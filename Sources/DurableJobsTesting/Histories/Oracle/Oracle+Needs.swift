@@ -57,25 +57,34 @@ extension Oracle {
     return needs.keys.contains { isInCircle($0) }
   }
 
-  /// One waits in a lane behind one that waits for it, by way of a new one.
+  /// As many as its lane is wide stand there before one that waits for a seat, and wait for it: one by way of a new one.
   func isBehindItsDependents(since first: JobID) -> Bool {
     jobs.contains { job in
       guard let lane = job.job.terms.lane?.name, line[lane]?.contains(job.id) ?? false else { return false }
-      var dependents: Set<JobID> = [job.id]
-      while true {
-        let next = needs.filter { child, all in
-          !dependents.contains(child) && all.contains { dependents.contains($0.parent) }
-        }
-        if next.isEmpty { break }
-        dependents.formUnion(next.keys)
-      }
-      guard dependents.contains(where: { $0 >= first }) else { return false }
-      return dependents.contains { id in
+      let dependents = withDependents([job.id])
+      let ahead = dependents.filter { id in
         guard let index = index(of: id) else { return false }
         let state = state(jobs[index])
         guard state != .running, !state.isFinished else { return false }
         return seats[lane]?.contains(id) ?? false || id < job.id && line[lane]?.contains(id) ?? false
       }
+      let new = withDependents(dependents.filter { $0 >= first })
+      return ahead.count >= widths[lane] ?? 1 && !ahead.isDisjoint(with: new)
+    }
+  }
+
+  /// These, and all that would wait for them if it lived again: one that succeeded does not.
+  private func withDependents(_ ids: Set<JobID>) -> Set<JobID> {
+    var all = ids
+    while true {
+      let next = needs.keys.filter { child in
+        guard !all.contains(child), let index = index(of: child), jobs[index].standing != .succeeded else {
+          return false
+        }
+        return needs[child]!.contains { all.contains($0.parent) }
+      }
+      if next.isEmpty { return all }
+      all.formUnion(next)
     }
   }
 

@@ -112,34 +112,45 @@ extension JobStore {
   }
 
   /// Jobs of which each waits for the next, and the last for the first, where `job`, read with its waits, is one of them
-  /// or waits for one: among the nearest thousand, and through lanes with one seat.
+  /// or waits for one: among the nearest thousand. A wide lane counts if all its seats are taken so, by some of its oldest
+  /// hundred jobs.
   public func circle(around job: JobSnapshot) async throws -> [JobID] {
     guard let around = job.waits, around.laneHead != nil || !around.needs.isEmpty else { return [] }
-    let wide = Set(try await settings().compactMap { if case .lane(let name, _) = $0 { name } else { nil } })
-    var waits: [JobID: [JobID]] = [:]
+    var widths: [String: Int] = [:]
+    for case .lane(let name, let width) in try await settings() { widths[name] = width }
+    /// By job: what it waits for, each time one of several.
+    var waits: [JobID: [[JobID]]] = [:]
+    var seated: [String: [JobID]] = [:]
     var level = [job]
     for _ in 1...100 where !level.isEmpty && waits.count < 1000 {
       var bringers: [JobSnapshot] = []
       for key in Set(level.flatMap(\.awaitedKeys)).sorted().prefix(100) {
         bringers += try await jobs(JobQuery(.key(key) && .unfinished, limit: 100))
       }
+      for (lane, width) in widths where seated[lane] == nil && level.contains(where: { $0.waits(in: lane) }) {
+        let oldest = try await jobs(JobQuery(.lane(lane) && .unfinished, detail: .waits, limit: 100))
+        let inside = oldest.filter { !$0.waits(in: lane) }.map(\.id)
+        seated[lane] = inside.count < width ? [] : inside
+      }
       for job in level {
         let byKey = bringers.filter { job.awaitedKeys.contains($0.key ?? "") }.map(\.id)
-        waits[job.id] = job.awaited(besides: wide) + byKey
+        waits[job.id] = (job.awaited(besides: Set(widths.keys)) + byKey).map { [$0] }
+        if let lane = job.lane?.name, job.waits(in: lane), let any = seated[lane] { waits[job.id]?.append(any) }
       }
-      let next = Set(level.compactMap { waits[$0.id] }.joined()).subtracting(waits.keys).sorted().prefix(1000)
+      let next = Set(level.compactMap { waits[$0.id] }.joined().joined()).subtracting(waits.keys).sorted().prefix(1000)
       level = next.isEmpty ? [] : try await jobs(JobQuery(.ids(next), detail: .waits, limit: next.count))
     }
     // Remove jobs that wait for none of the others until only cycles, and jobs that wait for one, are left.
     var count = -1
     while count != waits.count {
       count = waits.count
-      waits = waits.mapValues { $0.filter { waits[$0] != nil } }.filter { !$0.value.isEmpty }
+      waits = waits.mapValues { $0.filter { any in !any.isEmpty && any.allSatisfy { waits[$0] != nil } } }
+        .filter { !$0.value.isEmpty }
     }
     var (path, next): ([JobID], JobID?) = ([], waits.keys.min())
     while let id = next, !path.contains(id) {
       path.append(id)
-      next = waits[id]?.first
+      next = waits[id]?.first?.first
     }
     return Array(path.drop { $0 != next })
   }
@@ -156,6 +167,9 @@ extension JobSnapshot {
     let head = lane.flatMap { wide.contains($0.name) ? nil : waits.laneHead?.job }
     return waits.needs.compactMap(\.edge.job) + (head.map { [$0] } ?? [])
   }
+
+  /// It waits for a seat there.
+  fileprivate func waits(in lane: String) -> Bool { self.lane?.name == lane && waits?.laneHead != nil }
 
   fileprivate var awaitedKeys: [String] {
     waits?.needs.compactMap { if case .key(let key) = $0.target { key } else { nil } } ?? []

@@ -77,6 +77,26 @@ extension StoreConformance {
       for id in [a, b, c, d, after] { try same(try await trial.circle(id), [], "the circle with another seat") }
       for id in [d, c, b, a] { try await trial.end(try await trial.start(id), .succeeded(output: nil), as: .succeeded) }
     },
+    Case("Jobs that wait for each other through all seats of a wide lane are told as a circle, once all are taken so") {
+      subject in
+      let trial = try await Trial(subject)
+      try await trial.store.configure([.lane("a", width: 2)])
+      func add(key: String? = nil, after edges: [JobEdge] = []) async throws -> JobID {
+        try await trial.add([.plain(after: edges, terms: JobTerms(key: key, lane: "a"))])[0]
+      }
+      let (first, second) = (try await add(after: [JobEdge(.key("b"))]), try await add(after: [JobEdge(.key("c"))]))
+      let bringer = try await add(key: "b")
+      try same(try await trial.circle(bringer), [], "a circle that is open still")
+      let other = try await add(key: "c")
+      for id in [first, second, bringer, other] {
+        try same(try await trial.circle(id), [first, bringer], "the circle, for \(id)")
+      }
+      try await trial.change(.cancel(reason: nil), second)
+      for id in [bringer, first, other] {
+        try same(try await trial.circle(id), [], "the circle, for \(id) with a free seat")
+        try await trial.end(try await trial.start(id), .succeeded(output: nil), as: .succeeded)
+      }
+    },
     Case("A circle by a key is told, whose bringer a retry put behind another lane's that waits for it") { subject in
       let trial = try await Trial(subject)
       let bringer = try await trial.add(JobTerms(key: "k", lane: "m"))

@@ -30,7 +30,7 @@ extension WriteTransaction {
       try forgetWildNumbers()
       try run(
         .insertWorker, row.leaseUntil, row.worker.name, process.session(), nameList(row.kinds), nameList(row.queues),
-        process.host, process.pid, now, row.satisfied.list, row.absent.list)
+        process.pid, now, row.satisfied.list, row.absent.list)
       var made = row
       (made.id, made.claims) = (connection.lastInsertedID, process.firstClaim)
       rows.append(WriterMemory.OwnWorker(row: made))

@@ -143,7 +143,6 @@ final class WriteTransaction {
 
 /// The writing process as others see it.
 struct OwnProcess: Sendable {
-  let host = ProcessInfo.processInfo.hostName
   let pid = Int64(ProcessInfo.processInfo.processIdentifier)
   /// The name of its session on the file. Throws if it can't join: others could not tell whether it is alive.
   let session: @Sendable () throws -> String

@@ -241,8 +241,8 @@ struct WriterStatement: Hashable, Sendable, ExpressibleByStringInterpolation {
   static let deleteChildren: WriterStatement = "DELETE FROM durable_edge WHERE parent=?1 AND need<=\(Edge.never)"
 
   static let insertWorker: WriterStatement = """
-    INSERT INTO durable_worker(lease_until,asked,name,session,kinds,queues,host,pid,started_at,satisfied,absent)
-    VALUES(?1,0,?2,?3,?4,?5,?6,?7,?8,?9,?10)
+    INSERT INTO durable_worker(lease_until,asked,name,session,kinds,queues,pid,started_at,satisfied,absent)
+    VALUES(?1,0,?2,?3,?4,?5,?6,?7,?8,?9)
     """
   static let grantLease: WriterStatement =
     "UPDATE durable_worker SET lease_until=?2,kinds=?3,queues=?4,satisfied=?5,absent=?6 WHERE id=?1"

@@ -50,7 +50,7 @@ struct ProcessFolderTests {
     #expect(folder.standing(of: first.name).isAlive && folder.standing(of: second.name).isAlive)
     first.close()
     #expect(folder.standing(of: first.name).isUnknown)
-    second.abandon()
+    second.close(.asDead)
     try #require(folder.standing(of: second.name).deadSession).letGo()
     let third = try join()
     #expect(await died.first { _ in true } == second.name)

@@ -44,7 +44,8 @@ final class ProcessMeeting: Sendable {
   /// A session of the test itself.
   func join() throws -> Guest { try Guest(folder) }
 
-  struct Guest {
+  /// Closes its session when it goes.
+  final class Guest: Sendable {
     let session: ProcessSession
     let signals: AsyncStream<ForeignChange>
     let deaths: AsyncStream<String>
@@ -57,6 +58,8 @@ final class ProcessMeeting: Sendable {
       self.signals = signals.stream
       self.deaths = deaths.stream
     }
+
+    deinit { session.close() }
 
     func nextSignal() async -> ForeignChange? { await signals.first { _ in true } }
 

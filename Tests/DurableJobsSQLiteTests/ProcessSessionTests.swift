@@ -113,11 +113,11 @@ struct ProcessSessionTests {
     #expect(meeting.folder.files().isEmpty)
   }
 
-  @Test("A session that is let go of leaves in order")
-  func releasedSessionLeaves() async throws {
+  @Test("A process that lets go of its presence leaves in order")
+  func releasedPresenceLeaves() async throws {
     do {
-      let guest = try meeting.join()
-      #expect(meeting.folder.standing(of: guest.session.name).isAlive)
+      let presence = Presence(folder: meeting.folder)
+      #expect(meeting.folder.standing(of: try presence.session()).isAlive)
     }
     #expect(meeting.folder.files().isEmpty)
   }
@@ -129,7 +129,7 @@ struct ProcessSessionTests {
     let watching = try meeting.join()
     let other = try meeting.join()
     let abandoned = try meeting.join()
-    abandoned.session.abandon()
+    abandoned.session.close(.asDead)
     abandoned.session.close()
     #expect(await watching.nextDeaths(1) == [abandoned.session.name])
     #expect(await other.nextDeaths(1) == [abandoned.session.name])

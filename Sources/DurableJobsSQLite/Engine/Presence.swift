@@ -37,13 +37,15 @@ final class Presence: Sendable {
     Self.atExit.withLock { $0 = $0.filter { $0.presence != nil } + [Weak(presence: self)] }
   }
 
+  deinit { state.withLock { $0.session }?.close() }
+
   var hasWorkers: Bool {
     get { state.withLock(\.hasWorkers) }
     set { state.withLock { $0.hasWorkers = newValue } }
   }
 
   /// Removes all traces, unless there is a worker: others learn of one that did not retire by its lock.
-  private func withdraw() { state.withLock { if !$0.hasWorkers { $0.session?.withdraw() } } }
+  private func withdraw() { state.withLock { if !$0.hasWorkers { $0.session?.files.withdraw() } } }
 
   func begin(onSignal: @escaping @Sendable (ForeignChange) -> Void, onDeath: @escaping @Sendable (String) -> Void) {
     state.withLock { ($0.onSignal, $0.onDeath) = (onSignal, onDeath) }
@@ -90,6 +92,6 @@ final class Presence: Sendable {
       defer { state = State(hasEnded: true) }
       return (state.session, state.hasWorkers)
     }
-    hasWorkers ? session?.abandon() : session?.close()
+    session?.close(hasWorkers ? .asDead : .inOrder)
   }
 }

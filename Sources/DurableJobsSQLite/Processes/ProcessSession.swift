@@ -1,14 +1,30 @@
 import DurableJobs
+import Foundation
 
 /// This process as seen by the others that have the same database open: where they send signals, and a lock and
-/// connections by which they notice within a second that it ended.
+/// connections by which they notice within a second that it ended. Its thread sleeps until a datagram or a connection is
+/// readable, as one joins, leaves or posts.
 ///
 /// A session that died in the folder, at any time, is reported once by each session that notices.
-/// Its lock (``MeetingFolder/standing(of:)``) decides which of them cleans up.
+/// Its lock (``MeetingFolder/standing(of:)``) decides which of them cleans up. Whoever opened it must close it.
 package final class ProcessSession: Sendable {
-  /// Eight hexadecimal digits, unique in the folder.
-  package let name: String
-  private let listener: SessionListener
+  package enum End: Sendable {
+    /// The others see no death.
+    case inOrder
+    /// The others find it dead at once, because something stored under its name could not be removed.
+    case asDead
+  }
+
+  private let folder: MeetingFolder
+  let files: SessionFiles
+  private let onSignal: @Sendable (ForeignChange) -> Void
+  private let onDeath: @Sendable (String) -> Void
+  /// Two connected sockets: shutting down `bell` makes `ear` permanently readable.
+  private let bell: Descriptor
+  private let ear: Descriptor
+  private let thread = Lock<ObjectIdentifier?>(nil)
+  private let end = Lock<End?>(nil)
+  private let ended = DispatchGroup()
 
   /// Joins the folder. The session is visible to others when this returns, so look for work after it, not before.
   ///
@@ -21,24 +37,115 @@ package final class ProcessSession: Sendable {
     onDeath: @escaping @Sendable (String) -> Void
   ) throws {
     try folder.make()  // somebody may have tidied it away
-    let files = try SessionFiles(in: folder.path)
-    name = files.name
-    do { listener = try SessionListener(folder: folder, files: files, onSignal: onSignal, onDeath: onDeath) } catch {
+    files = try SessionFiles(in: folder.path)
+    guard let (bell, ear) = UnixSocket.pair() else {
       files.withdraw()
-      throw error
+      throw JobError(.unusableFile, "No more sockets can be opened (\(SystemError.words())).")
     }
-    listener.start()
+    (self.folder, self.onSignal, self.onDeath, self.bell, self.ear) = (folder, onSignal, onDeath, bell, ear)
+    // The session before this one in the ring must watch it from now on.
+    folder.postbox.post([], except: files.name)
+    ended.enter()
+    let thread = Thread { [self] in
+      self.thread.withLock { $0 = ObjectIdentifier(Thread.current) }
+      listen()
+      ended.leave()
+    }
+    thread.name = "durable-peers"
+    thread.start()
   }
 
-  /// Leaves properly: the others see no death. No callback runs after this returns, unless it is called by one, so do
-  /// not hold anything that a callback waits for. A second call does nothing.
-  package func close() { listener.close(.inOrder) }
+  /// Eight hexadecimal digits, unique in the folder.
+  package var name: String { files.name }
 
-  /// Leaves so that the others find it dead at once, because something stored under its name could not be removed.
-  package func abandon() { listener.close(.asDead) }
+  /// Leaves. No callback runs after this returns, unless it is called by one, so do not hold anything that a callback
+  /// waits for. A second call does nothing.
+  package func close(_ way: End = .inOrder) {
+    guard files.areOwn else { return }
+    let isFirst = end.withLock { end in
+      defer { end = end ?? way }
+      return end == nil
+    }
+    if isFirst {
+      // Files before connections: whoever sees a connection end must find out who died, or that no one did.
+      way == .inOrder ? files.withdraw() : files.abandon()
+      shutdown(bell.number, Int32(SHUT_RDWR))
+    }
+    if thread.withLock({ $0 }) != ObjectIdentifier(Thread.current) { ended.wait() }
+  }
 
-  /// Called when the process exits: makes the session invisible and removes its files from the folder.
-  package func withdraw() { listener.files.withdraw() }
+  private var isOpen: Bool { end.withLock { $0 == nil } }
 
-  deinit { close() }
+  private func listen() {
+    var peers = PeerWatch(folder: folder, own: files.name) { [self] in if isOpen { onDeath($0) } }
+    var watchers = Watchers()
+    defer {
+      if end.withLock({ $0 == .asDead }) {
+        // A pending connection would last as long as this process; accepted, it now ends without a farewell.
+        if let life = files.life { watchers.accept(from: life) }
+      } else {
+        peers.leave()
+        watchers.leave()
+      }
+    }
+    SessionFiles.removeRemains(in: folder)
+    peers.join()
+    while isOpen {
+      // poll ignores a negative number.
+      let sockets: [Descriptor?] =
+        [ear, files.mail, peers.connection, watchers.isFull ? nil : files.life] + watchers.connections
+      var waiting = sockets.map { pollfd(fd: $0?.number ?? -1, events: Int16(POLLIN), revents: 0) }
+      let count = poll(&waiting, nfds_t(waiting.count), peers.pause ?? -1)
+      if count < 0 { continue }
+      guard isOpen else { return }
+      if count == 0 { peers.lookAgain() }
+      let isReady = waiting.map { $0.revents != 0 }
+      if isReady[2] { peers.hearNeighbour() }
+      // Also notices the death of a session that watches this one, in case the one that should notice is stopped.
+      if watchers.hear(where: { isReady[4 + $0] }) { peers.look() }
+      if isReady[3], let life = files.life { watchers.accept(from: life) }
+      if isReady[1], let socket = files.mail {
+        let mail = readMail(from: socket)
+        if mail.isFromNewcomer { peers.ringHasChanged() }
+        if !mail.changes.isEmpty, isOpen { onSignal(mail.changes) }
+      }
+    }
+  }
+
+  private func readMail(from socket: Descriptor) -> (changes: ForeignChange, isFromNewcomer: Bool) {
+    var changes: ForeignChange = []
+    var isFromNewcomer = false
+    var count = 0
+    while count < 64, let byte = UnixSocket.receive(from: socket) {
+      changes.formUnion(ForeignChange(rawValue: byte))
+      isFromNewcomer = isFromNewcomer || byte == 0
+      count += 1
+    }
+    // The buffer may have been full and messages lost. Every system holds at least ten.
+    return count < 10 ? (changes, isFromNewcomer) : (changes.union([.all, .doubt]), true)
+  }
+}
+
+/// The connections of the sessions that watch this one.
+private struct Watchers {
+  private(set) var connections: [Descriptor] = []
+  /// Whether the process can't open more files. A pending connection watches as well as an accepted one.
+  private(set) var isFull = false
+
+  mutating func accept(from listening: Descriptor) {
+    while let connection = UnixSocket.accepted(by: listening) { connections.append(connection) }
+    isFull = errno != EAGAIN && errno != EINTR && errno != ECONNABORTED
+  }
+
+  /// Drops the readable connections, whose sessions are gone. Returns whether one ended without a farewell.
+  mutating func hear(where isReady: (Int) -> Bool) -> Bool {
+    let gone = connections.indices.filter(isReady)
+    guard !gone.isEmpty else { return false }
+    let hasVanished = gone.contains { !Farewell.wasSaid(on: connections[$0]) }
+    for index in gone.reversed() { connections.remove(at: index) }
+    isFull = false
+    return hasVanished
+  }
+
+  func leave() { for connection in connections { Farewell.say(on: connection) } }
 }

@@ -91,19 +91,16 @@ public final class SQLiteStore: JobStore {
 
   public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
     for job in settlements.flatMap(\.followUps) { try job.check() }
-    var claim: (@Sendable (WriteTransaction, SettlementBatch) throws -> SettlementBatch)?
-    if let thenClaim {
-      claim = { transaction, batch in
-        var batch = batch
-        batch.claimed = try transaction.claim(thenClaim)
-        return batch
-      }
-    }
-    let settle: @Sendable (WriteTransaction) throws -> SettlementBatch = { transaction in
+    let settle = WriteRequest.Part<SettlementBatch>(order: .settle) { transaction, _ in
       if !settlements.isEmpty { FaultPoint.settleBegun.reach() }
       return SettlementBatch(replies: try transaction.settle(settlements))
     }
-    return try await engine.write(.settle, settle, thenClaim: claim)
+    let claim = thenClaim.map { claim in
+      WriteRequest.Part<SettlementBatch>(order: .claim) { transaction, settled in
+        SettlementBatch(replies: settled?.replies ?? [], claimed: try transaction.claim(claim))
+      }
+    }
+    return try await engine.write([settle, claim].compactMap(\.self))
   }
 
   public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {

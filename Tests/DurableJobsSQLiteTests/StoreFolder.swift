@@ -72,7 +72,9 @@ extension SQLiteStore {
 
   /// Returns once the writer has answered what it was asked before, however the store is suspended.
   func writerRests() async throws {
-    try await withCheckedThrowingContinuation { engine.writer.add(WriteRequest(.other, $0) { _ in }) }
+    try await withCheckedThrowingContinuation {
+      engine.writer.add(WriteRequest($0, [WriteRequest.Part(order: .other) { _, _ in }]))
+    }
   }
 
   /// Runs SQL as another program might.

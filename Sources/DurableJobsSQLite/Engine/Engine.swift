@@ -61,16 +61,15 @@ final class Engine: Sendable {
   }
 
   func write<R: Sendable>(
-    _ order: WriteRequest.Order, _ act: @escaping @Sendable (WriteTransaction) throws -> R,
-    thenClaim: (@Sendable (WriteTransaction, R) throws -> R)? = nil
-  ) async throws -> R {
+    _ order: WriteRequest.Order, _ act: @escaping @Sendable (WriteTransaction) throws -> R
+  ) async throws -> R { try await write([WriteRequest.Part(order: order) { transaction, _ in try act(transaction) }]) }
+
+  func write<R: Sendable>(_ parts: [WriteRequest.Part<R>]) async throws -> R {
     try checkProcess()
     return try await turnstile.pass {
       // Who claims must be known: others could not tell whether it is alive.
-      if order == .claim || thenClaim != nil { try makeKnown() }
-      return try await withCheckedThrowingContinuation { continuation in
-        writer.add(WriteRequest(order, continuation, act, thenClaim: thenClaim))
-      }
+      if parts.contains(where: { $0.order == .claim }) { try makeKnown() }
+      return try await withCheckedThrowingContinuation { writer.add(WriteRequest($0, parts)) }
     }
   }
 
@@ -80,7 +79,7 @@ final class Engine: Sendable {
     await turnstile.close()
     // Runs after everything that the writer does once it has answered its callers.
     _ = try? await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-      writer.add(WriteRequest(.other, done) { _ in })
+      writer.add(WriteRequest(done, [WriteRequest.Part(order: .other) { _, _ in }]))
     }
     presence.suspend(unlessResumedSince: resumptions)
   }

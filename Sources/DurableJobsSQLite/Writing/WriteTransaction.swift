@@ -42,9 +42,8 @@ final class WriteTransaction {
   /// Does what these callers ask for.
   func carryOut(_ requests: [WriteRequest]) throws {
     for order in WriteRequest.Order.allCases {
-      for request in requests where request.order == order { try request.act(self) }
+      for part in requests.lazy.flatMap(\.parts) where part.order == order { try part.act(self, nil) }
     }
-    for request in requests { try request.thenClaim?(self) }
     try settleBatches()
     try writeCounts()
   }

@@ -30,7 +30,8 @@ extension Engine {
     if !plan.isNothing { report = try await write(.other) { try $0.recover(plan, limit: limit) } }
     pruning.withLock { $0 = expired.cursor }
     // The files of a dead process stay until all its jobs are recovered, so that no other process misses the rest.
-    for grave in graves.values { report.hasMore ? grave.letGo() : grave.bury() }
+    if !report.hasMore { for grave in graves.values { grave.bury() } }
+    graves = [:]
     if expired.hasMore { report.hasMore = true }
     var nextDeadline = census.nextDeadline
     if nextDeadline != nil, !plan.isNothing { nextDeadline = try await read { try Census.readNextDeadline(on: $0) } }

@@ -1,29 +1,17 @@
 import DurableJobs
 import Foundation
 
-/// A dead session whose lock this process has taken, so that only one process at a time cleans up after it.
-package final class DeadSession: Sendable {
-  private let folder: String
-  private let session: String
-  private let file: Lock<Descriptor?>
+/// A dead session, whose lock this process has as long as it has this, so that only one at a time cleans up after it.
+package struct DeadSession: Sendable {
+  let folder: String
+  let session: String
+  let file: Descriptor
 
-  init(folder: String, session: String, file: Descriptor) {
-    (self.folder, self.session) = (folder, session)
-    self.file = Lock(file)
-  }
-
-  /// Removes the dead session's files from the folder, then releases the lock.
+  /// Removes the dead session's files from the folder.
   package func bury() {
     // The lock file goes last: as long as it exists, another process can finish an interrupted cleanup.
-    file.withLock { file in
-      guard file != nil else { return }
-      for kind in SessionFile.allCases.reversed() { unlink(kind.path(of: session, in: folder)) }
-      file = nil
-    }
+    for kind in SessionFile.allCases.reversed() { unlink(kind.path(of: session, in: folder)) }
   }
-
-  /// Releases the lock and leaves the files as they were.
-  package func letGo() { file.withLock { $0 = nil } }
 }
 
 /// An advisory lock on a whole file that ends with the process holding it, however that ends.

@@ -96,14 +96,15 @@ struct PeerWatch {
   /// Reports the session if it is dead. Returns whether its lock is held.
   @discardableResult
   private mutating func reportIfDead(_ name: String) -> Bool {
-    switch folder.standing(of: name) {
-    case .alive: return true
-    case .unknown: return false
-    case .dead(let lock):
-      lock.letGo()
-      if reported.insert(name).inserted { onDeath(name) }
-      return false
-    }
+    // Its lock is free again before others are told, who will take it.
+    let isAlive: Bool? =
+      switch folder.standing(of: name) {
+      case .alive: true
+      case .dead: false
+      case .unknown: nil
+      }
+    if isAlive == false, reported.insert(name).inserted { onDeath(name) }
+    return isAlive ?? false
   }
 }
 

@@ -67,7 +67,7 @@ public final class InMemoryStore: JobStore {
       var plan = RecoveryPlan()
       plan.retiring = request.isRetiring ? request.worker : nil
       (plan.losses, plan.hasDue, plan.hasOverdue) = (verdict.losses, true, true)
-      plan.expired = Array(table.expired.prefix(limit + 1))
+      plan.expired = table.expired
       plan.batches = Array(table.expiredBatches.prefix(limit))
       var report = try table.recover(plan, limit: limit)
       let next = table.records.filter { $0.isTimed }.map { table.deadline($0).milliseconds - table.now }.min()

@@ -126,16 +126,10 @@ extension JobTable {
     return scope.outstanding(in: works, for: workers, setByHand: kept.setByHand, at: now)
   }
 
-  /// Jobs past their retention, without those that a unique key or a child keeps.
+  /// Jobs past their retention, with those that a unique key or a child keeps.
   var expired: [JobID] {
     records.filter { record in
-      guard let expiry = policy.expiry(of: record.course.state, record.job.kind, enteredAt: record.enteredAt),
-        expiry <= now, !(record.unique?.keepsJob(in: record.course.state, at: now) ?? false)
-      else { return false }
-      return !(childrenOf[record.id] ?? []).contains { edge in
-        guard let state = index(of: edge.child).map({ records[$0].course.state }) else { return false }
-        return !state.isFinished || edge.slot != nil && state != .succeeded
-      }
+      policy.expiry(of: record.course.state, record.job.kind, enteredAt: record.enteredAt).map { $0 <= now } ?? false
     }.map(\.id)
   }
 

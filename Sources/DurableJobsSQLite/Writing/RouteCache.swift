@@ -5,9 +5,8 @@ import DurableJobs
 /// each transaction looks it up again before adding a job to it. Numbers are never reused.
 final class RouteCache {
   private(set) var byID: [Int64: Route] = [:]
-  /// Routes by queue and kind: those without conditions, and the others that this transaction has looked up.
-  private var ids: [String: [String: Int64]] = [:]
-  private var constrained: [Set<JobConstraint>: [String: [String: Int64]]] = [:]
+  /// Routes by conditions, queue and kind: those without conditions, and the others that this transaction has looked up.
+  private var ids: [Set<JobConstraint>: [String: [String: Int64]]] = [:]
   private var setByHand: [JobConstraint: Bool] = [:]
   private(set) var limits: [String: JobLimits] = [:]
   /// `durable_meta.changes` when all routes were read.
@@ -31,7 +30,7 @@ final class RouteCache {
   func intern(
     queue: String, kind: String, requires: Set<JobConstraint>, on connection: WriterConnection
   ) throws -> Int64 {
-    if let id = requires.isEmpty ? ids[queue]?[kind] : constrained[requires]?[queue]?[kind] { return id }
+    if let id = ids[requires]?[queue]?[kind] { return id }
     let known = try connection[.findQueue].with(queue.composed).first { ($0.int(0), $0.int(1) != 0) }
     if known == nil { try connection[.insertQueue].with(queue.composed).run() }
     let (queueID, isPaused) = known ?? (connection.lastInsertedID, false)
@@ -83,21 +82,16 @@ final class RouteCache {
     return routes
   }
 
-  func beginTransaction() { constrained = [:] }
+  func beginTransaction() { ids = ids.filter(\.key.isEmpty) }
 
   /// Forgets everything after a rollback, since some of it may never have existed.
   func forget() {
-    (byID, ids, constrained) = ([:], [:], [:])
-    (served, changes) = (nil, -1)
+    (byID, ids, served, changes) = ([:], [:], nil, -1)
   }
 
   private func add(_ route: Route) {
     byID[route.id] = route
-    if route.requires.isEmpty {
-      ids[route.queue, default: [:]][route.kind] = route.id
-    } else {
-      constrained[route.requires, default: [:]][route.queue, default: [:]][route.kind] = route.id
-    }
+    ids[route.requires, default: [:]][route.queue, default: [:]][route.kind] = route.id
     served = nil
   }
 }

@@ -2,22 +2,17 @@ import Foundation
 
 /// A job whose queue is not known yet: validated and encoded, with complete options and its dependencies as references.
 struct JobDraft: Sendable {
-  struct Wait: Hashable, Sendable {
-    let dependency: JobDependency
-    let slot: Int?
-  }
-
   let kind: String
   let payload: Data
-  let waits: [Wait]
+  let waits: [(dependency: JobDependency, slot: Int?)]
   var options: JobOptions
 
   init(kind: String, payload: Data, inputs: [JobDependency] = [], after: [any JobReference], options: JobOptions) {
     (self.kind, self.payload, self.options) = (kind, payload, options)
-    var waits = inputs.enumerated().map { Wait(dependency: $1, slot: $0) }
+    var waits: [(dependency: JobDependency, slot: Int?)] = inputs.enumerated().map { ($1, $0) }
     var known = Set(inputs.map(\.anywhere))
     for dependency in after.map(\.dependency) where known.insert(dependency.anywhere).inserted {
-      waits.append(Wait(dependency: dependency, slot: nil))
+      waits.append((dependency, nil))
     }
     self.waits = waits
   }

@@ -123,10 +123,7 @@ enum StoreCheck {
       AND NOT EXISTS(SELECT 1 FROM durable_tag WHERE tag=name AND job=j.id)
     """
   /// The numbers of a route, each by what it counts of its jobs.
-  private static let numbers = [
-    ("jobs", "1"), ("blocked", "state=2"), ("scheduled", "state=3"), ("suspended", "state=6"),
-    ("succeeded", "state=7"), ("failed", "state=8"), ("cancelled", "state=9"), ("skipped", "state=10"),
-  ]
+  private static let numbers = [("jobs", "1")] + RouteTotals.counted.map { ($0.rawValue, "state=\($0.code)") }
   private static let counted = """
     SELECT route,\(list { "sum(\($1)) \($0)" }) FROM durable_job WHERE state BETWEEN 2 AND 10 GROUP BY route
     """

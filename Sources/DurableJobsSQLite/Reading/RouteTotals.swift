@@ -1,9 +1,11 @@
 import DurableJobs
 
 extension RouteTotals {
+  /// The states that are counted, each in the column of its name, behind `jobs` for all. The others are in the index.
+  static let counted: [JobState] = [.blocked, .scheduled, .suspended, .succeeded, .failed, .cancelled, .skipped]
+  static let columns = ["jobs"] + counted.map(\.rawValue)
   static let sql = """
-    SELECT r.id,q.name,r.kind,q.paused,r.jobs,r.blocked,r.scheduled,r.suspended,r.succeeded,r.failed,r.cancelled,r.skipped,
-      r.requires
+    SELECT r.id,q.name,r.kind,q.paused,\(columns.map { "r.\($0)" }.joined(separator: ",")),r.requires
     FROM durable_route r CROSS JOIN durable_queue q ON q.id=r.queue
     """
   /// Running jobs are few: never more than workers have slots.
@@ -28,10 +30,9 @@ extension RouteTotals {
   static func read(isCounting: Bool = true, on connection: OpaquePointer) throws -> [RouteTotals] {
     let routes = try Statement(sql, on: connection)
     let running = isCounting ? try Statement(runningSQL, on: connection) : nil
-    let stored: [JobState] = [.blocked, .scheduled, .suspended, .succeeded, .failed, .cancelled, .skipped]
     return try routes.map { routes in
       var counts = JobCounts()
-      for (index, state) in stored.enumerated() { counts[state] = routes.count(Int32(index + 5)) }
+      for (index, state) in counted.enumerated() { counts[state] = routes.count(Int32(index + 5)) }
       counts[.running] = try running?.with(routes.int(0)).first { $0.count(0) } ?? 0
       let rest = routes.count(4) - counts.total
       if isCounting { counts[.ready] = max(rest, 0) }

@@ -82,8 +82,7 @@ final class WriteTransaction {
   /// Writes the counts, one row for each route that changed, as the last thing before COMMIT.
   func writeCounts() throws {
     for (route, tally) in news.tallies {
-      // The counts of ready and running jobs are not stored.
-      let stored = [0, 2, 3, 6, 7, 8, 9, 10].map { tally[$0] }
+      let stored = [tally[0]] + RouteTotals.counted.map { tally[Int($0.code)] }
       guard stored.contains(where: { $0 != 0 }) else { continue }
       let statement = try connection[.count].with(route)
       for (index, number) in stored.enumerated() { statement.bind(Int32(index + 2), number) }

@@ -91,8 +91,7 @@ struct WriterStatement: Hashable, Sendable, ExpressibleByStringInterpolation {
   static let putTat: WriterStatement = "UPDATE durable_queue SET tat=?2 WHERE name=?1"
   static let bumpChanges: WriterStatement = "UPDATE durable_meta SET changes=(changes&\(Self.ring))+1 WHERE id=1"
   static let count: WriterStatement = """
-    UPDATE durable_route SET jobs=jobs+?2,blocked=blocked+?3,scheduled=scheduled+?4,suspended=suspended+?5,
-      succeeded=succeeded+?6,failed=failed+?7,cancelled=cancelled+?8,skipped=skipped+?9
+    UPDATE durable_route SET \(RouteTotals.columns.enumerated().map { "\($1)=\($1)+?\($0 + 2)" }.joined(separator: ","))
     WHERE id=?1
     """
 

@@ -20,37 +20,27 @@ extension WriteTransaction {
       kinds: request.kinds, queues: request.queues.intersection(free.keys), satisfied: request.satisfied)
     for route in routes { try promote(route, &batch) }
     FaultPoint.claimPromoted.reach()
-    let picked = try pick(from: routes, free, request, &batch, &overdue)
+    let claim = ClaimNumber(worker: row, count: own[last].row.claims + 1)
+    let picked = try pick(from: routes, free, request, claim, &batch, &overdue)
     FaultPoint.claimPicked.reach()
     guard !picked.isEmpty else { return batch }
 
     own[last].row.claims += 1
     memory.workers[request.worker] = own
-    let claim = ClaimNumber(worker: row, count: own[last].row.claims)
     batch.jobs.reserveCapacity(picked.count)
-    for job in picked {
-      do { try run(.mark, job.id, claim.rawValue, now) } catch let failure as SQLiteFailure where failure.concernsRow {
+    for (var job, held, links) in picked {
+      let id = job.token.job
+      do { try run(.mark, id, claim.rawValue, now) } catch let failure as SQLiteFailure where failure.concernsRow {
         batch.hasMore = true
-        try seize(job.id, because: failure.message)
+        try seize(id, because: failure.message)
         continue
       }
       FaultPoint.claimMarked.reach()
-      try moved(job.id, route: job.route.id, from: .ready, to: .running)
-      let deadline = job.links.contains(.deadline) ? job.terms.deadline : nil
-      let held = WriterMemory.Held(
-        claim: claim, route: job.route.id, unique: job.terms.keyHold, deadline: deadline?.date.milliseconds,
-        batch: job.terms.batch.map(BatchID.init(rawValue:)), isSlow: !job.links.isDisjoint(with: .slow),
-        hasParents: job.links.contains(.parents))
-      self.claimed.append((job.id, held))
-      batch.jobs.append(
-        ClaimedJob(
-          token: ClaimToken(job: job.id, claim: claim.rawValue), queue: job.route.queue, kind: job.route.kind,
-          payload: job.payload, attempt: job.attempt + 1, maxAttempts: job.terms.attempts, timeout: job.terms.duration,
-          deadline: deadline?.toEnd, requires: job.route.requires,
-          whenLost: job.terms.interrupts == true ? .interrupts : .goesOn, key: job.terms.key,
-          createdAt: Date(milliseconds: job.createdAt), batch: job.terms.knownBatch,
-          inputs: job.links.contains(.parents) ? try inputs(of: job.id) : [:],
-          steps: job.links.contains(.steps) ? try steps(of: job.id) : [:]))
+      try moved(id, route: held.route, from: .ready, to: .running)
+      claimed.append((id, held))
+      if links.contains(.parents) { job.inputs = try inputs(of: id) }
+      if links.contains(.steps) { job.steps = try steps(of: id) }
+      batch.jobs.append(job)
     }
     return batch
   }
@@ -118,35 +108,24 @@ extension WriteTransaction {
 
   // MARK: Picking
 
-  /// A ready job that was read. Not a struct, since it is handed on several times.
-  private final class PickedJob {
-    let id: JobID
-    let route: Route
-    let attempt: Int
-    let createdAt: Int64
-    let terms: StoredTerms
-    let payload: Data
-    let links: Links
-
-    init(_ id: JobID, _ route: Route, from row: Statement, _ terms: StoredTerms, _ payload: Data) {
-      (self.id, self.route, self.terms, self.payload) = (id, route, terms, payload)
-      (attempt, createdAt, links) = (row.count(2), row.int(3), Links(rawValue: row.int(6)))
-    }
-
-    func isOverdue(at now: Int64) -> Bool {
-      links.contains(.deadline) && terms.deadline.map { $0.date.milliseconds <= now } ?? false
-    }
-  }
+  /// A ready job that was read.
+  private typealias Picked = (job: ClaimedJob, held: WriterMemory.Held, links: Links)
 
   /// A read position in a route: its first job that has not been taken.
   private struct Cursor {
     let route: Route
     let statement: Statement
-    var id: JobID { statement.id(0) }
-    var rank: Int64 { statement.int(1) }
-    /// How many of its rows were read, and the most to read: one more than there is room for.
-    var seen = 1
+    /// How many of its rows may be read.
     let limit: Int
+    private(set) var seen = 0
+    private(set) var id = JobID(rawValue: 0)
+    private(set) var rank: Int64 = 0
+
+    mutating func step() throws -> Bool {
+      guard try statement.step() else { return false }
+      (seen, id, rank) = (seen + 1, statement.id(0), statement.int(1))
+      return true
+    }
   }
 
   private struct Damage: Error { let reason: String }
@@ -154,14 +133,14 @@ extension WriteTransaction {
   /// The first ready jobs of these routes, by rank and then by id, within the free slots of each queue. Each route is
   /// read only as far as needed, so that ten long routes cost as much as one.
   private func pick(
-    from routes: [Route], _ free: [String: Int], _ request: ClaimRequest, _ batch: inout ClaimBatch,
-    _ overdue: inout [JobID]
-  ) throws -> [PickedJob] {
+    from routes: [Route], _ free: [String: Int], _ request: ClaimRequest, _ claim: ClaimNumber,
+    _ batch: inout ClaimBatch, _ overdue: inout [JobID]
+  ) throws -> [Picked] {
     var free = free
     let only = request.only
     var cursors: [Cursor] = []
     var damaged: [(id: JobID, reason: String)] = []
-    var picked: [PickedJob] = []
+    var picked: [Picked] = []
     defer { for cursor in cursors { cursor.statement.reset() } }
 
     for route in try only.map({ try self.route(of: $0, among: routes) }) ?? routes {
@@ -169,7 +148,8 @@ extension WriteTransaction {
       let limit = (free[route.queue] ?? 0) + 1000 + memory.untouchable.count
       let statement = try (only == nil ? connection.picker(cursors.count) : connection[.pickOnly])
         .with(only?.rawValue ?? route.id, limit)
-      if try statement.step() { cursors.append(Cursor(route: route, statement: statement, limit: limit)) }
+      var cursor = Cursor(route: route, statement: statement, limit: limit)
+      if try cursor.step() { cursors.append(cursor) }
     }
 
     while let first = cursors.indices.min(by: {
@@ -182,17 +162,15 @@ extension WriteTransaction {
         cursors.remove(at: first)
         continue
       }
-      switch read(cursor) {
+      switch read(cursor, claim) {
       case _ where memory.untouchable.contains(cursor.id): break
-      case .success(let job) where job.isOverdue(at: now): overdue.append(job.id)
+      case .success(let job) where job.held.deadline ?? .max <= now: overdue.append(cursor.id)
       case .success(let job):
         picked.append(job)
         free[queue] = left - 1
       case .failure(let damage): damaged.append((cursor.id, damage.reason))
       }
-      if try cursor.statement.step() {
-        cursors[first].seen += 1
-      } else {
+      if try !cursors[first].step() {
         // Some could not be read, or exceeded the free slots: more may follow them.
         if cursor.seen == cursor.limit { batch.hasMore = true }
         cursors.remove(at: first)
@@ -208,14 +186,25 @@ extension WriteTransaction {
     return routes.filter { $0.id == route }
   }
 
-  private func read(_ cursor: Cursor) -> Result<PickedJob, Damage> {
-    let row = cursor.statement
+  private func read(_ cursor: Cursor, _ claim: ClaimNumber) -> Result<Picked, Damage> {
+    let (row, route) = (cursor.statement, cursor.route)
     guard !row.isNull(3) else { return .failure(Damage(reason: "what was asked for is missing")) }
     guard row.isBlob(5), let payload = row.data(5) else {
       return .failure(Damage(reason: "the payload is missing or no data"))
     }
     guard let terms = try? terms(of: row.text(4)) else { return .failure(Damage(reason: "the options are no JSON")) }
-    return .success(PickedJob(cursor.id, cursor.route, from: row, terms, payload))
+    let links = Links(rawValue: row.int(6))
+    let deadline = links.contains(.deadline) ? terms.deadline : nil
+    let held = WriterMemory.Held(
+      claim: claim, route: route.id, unique: terms.keyHold, deadline: deadline?.date.milliseconds,
+      batch: terms.batch.map(BatchID.init(rawValue:)), isSlow: !links.isDisjoint(with: .slow),
+      hasParents: links.contains(.parents))
+    let job = ClaimedJob(
+      token: ClaimToken(job: cursor.id, claim: claim.rawValue), queue: route.queue, kind: route.kind, payload: payload,
+      attempt: row.count(2) + 1, maxAttempts: terms.attempts, timeout: terms.duration, deadline: deadline?.toEnd,
+      requires: route.requires, whenLost: terms.interrupts == true ? .interrupts : .goesOn, key: terms.key,
+      createdAt: Date(milliseconds: row.int(3)), batch: terms.knownBatch)
+    return .success((job, held, links))
   }
 
   private func terms(of text: String?) throws -> StoredTerms {

@@ -173,7 +173,7 @@ struct Placement {
       stands.append((.added(added.count), disposition))
       added.append(row)
     }
-    if !bringers.isEmpty { try checkLines() }
+    if !bringers.isEmpty { try checkCircles() }
   }
 
   /// What it waits for; for one of this call that was skipped, the cause of that.

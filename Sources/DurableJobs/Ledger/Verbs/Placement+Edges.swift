@@ -19,7 +19,6 @@ extension Placement {
       row.course.skip(because: broken.reason, cause: broken.job, isAfterFailure: broken.isAfterFailure)
     } else {
       row.course.stand(waits: row.waits, now: book.date)
-      try checkCircle(row)
     }
   }
 
@@ -44,29 +43,6 @@ extension Placement {
     }
   }
 
-  /// A job that brings a key is bound to those that wait for it, so none of them may be among what it waits for.
-  private func checkCircle(_ row: NewRow) throws {
-    guard let key = row.job.terms.key, bringers[key] == nil, waiters[key] != nil || awaited.contains(key) else {
-      return
-    }
-    try walk(up: row.edges.map(\.parent)) { parent in
-      var waiter: String?
-      switch parent {
-      case .added(let place):
-        if added[place].edges.contains(where: { $0.parent == .key(key) }) { waiter = "another job of this call" }
-      case .known(let id):
-        if book[id]?.course.state == .succeeded { return false }
-        if waiters[key]?.contains(id) ?? false { waiter = "job \(id)" }
-      case .key(let other): if other == key { waiter = "it" }
-      }
-      guard let waiter else { return true }
-      throw JobError(
-        .invalidArgument,
-        "a job of the kind '\(row.job.kind)' has the key '\(key)', for which \(waiter) waits, and waits for that itself: "
-          + "neither could ever run")
-    }
-  }
-
   /// Visits these, what they wait for, and so on, each one once; it stops at those for which `look` returns false.
   private func walk(up level: [NewEdge.Parent], _ look: (NewEdge.Parent) throws -> Bool) rethrows {
     var level = level
@@ -83,9 +59,10 @@ extension Placement {
     }
   }
 
-  /// Nor may what it needs be in a lane behind as many that wait for that as have seats at once: they would not let it
-  /// begin. Only a job that brings a key can be waited for by a job that already exists.
-  func checkLines() throws {
+  /// A job that brings a key is bound to those that wait for it, so none of them may be among what it needs; nor may that be
+  /// in a lane behind as many of them as have seats at once: they would not let it begin. Only a job that brings a key can
+  /// be waited for by a job that already exists.
+  func checkCircles() throws {
     let firsts = bringers.filter { waiters[$0.key] != nil || awaited.contains($0.key) }.mapValues(\.first)
     guard !firsts.isEmpty else { return }
     var children: [NewEdge.Parent: [Int]] = [:]
@@ -94,9 +71,20 @@ extension Placement {
     }
     for (key, bringer) in firsts.sorted(by: { $0.value < $1.value }) {
       var needed: [NewEdge.Parent] = []
-      walk(up: [.added(bringer)]) { job in
+      try walk(up: [.added(bringer)]) { job in
         if line(of: job) != nil { needed.append(job) }
-        return true
+        var waits = false
+        switch job {
+        case .added(let place): waits = place != bringer && added[place].edges.contains { $0.parent == .key(key) }
+        case .known(let id) where book[id]?.course.state == .succeeded: return false
+        case .known(let id): waits = waiters[key]?.contains(id) ?? false
+        case .key(let other): waits = other == key
+        }
+        guard waits else { return true }
+        throw JobError(
+          .invalidArgument,
+          "\(name(of: .added(bringer))) has the key '\(key)', for which \(other(job)) waits, and waits for that itself: "
+            + "neither could ever run")
       }
       guard !needed.isEmpty else { continue }
       let waiting = dependents(on: .key(key), children).sorted()
@@ -108,11 +96,10 @@ extension Placement {
         // Others may wait for it in another way.
         let all = width > 1 ? dependents(on: job, children) : [waiter]
         guard all.count(where: { isAhead($0, of: job, in: line) }) >= width else { continue }
-        let name = if case .known(let id) = waiter { "job \(id)" } else { "another job of this call" }
         throw JobError(
           .invalidArgument,
-          "\(self.name(of: job)) would stand in the lane '\(line)' behind \(name), which waits for it by the key '\(key)': "
-            + "neither could ever run")
+          "\(name(of: job)) would stand in the lane '\(line)' behind \(other(waiter)), which waits for it by the key "
+            + "'\(key)': neither could ever run")
       }
     }
   }
@@ -132,6 +119,15 @@ extension Placement {
     case .known(let id): "job \(id)"
     case .added(let place): "a job of the kind '\(added[place].job.kind)'"
     case .key(let key): "a job with the key '\(key)'"
+    }
+  }
+
+  /// As ``name(of:)``, where a job of the call was named already.
+  private func other(_ job: NewEdge.Parent) -> String {
+    switch job {
+    case .known: name(of: job)
+    case .added: "another job of this call"
+    case .key: "it"
     }
   }
 

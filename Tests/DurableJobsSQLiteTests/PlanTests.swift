@@ -133,7 +133,7 @@ private let heldStatements: [WriterStatement] = [
   .overdue, .insertSeat, .deleteSeat, .seats, .waiting, .putWidth, .putPace, .dropLane, .rebaseLanes, .named,
   .waiters, .isKeyAwaited, .waitForKey, .bindKey, .unbindKey, .markBound, .deleteKeyEdges, .insertEdge, .children,
   .parents, .inputs, .putWait, .deleteWait, .neverMet, .deleteParents, .deleteChildren, .insertWorker,
-  .grantLease, .workerLease, .renewLease, .askStop, .takeWorker, .deleteWorker, .heldBy, .epoch, .nextEpoch,
+  .grantLease, .workerLease, .renewLease, .takeWorker, .deleteWorker, .heldBy, .epoch, .nextEpoch,
   .noteTime, .rebase, .highestID, .stub, .setStub, .makeStub, .deleteStub, .deleteJob, .deleteSpec, .deleteKey,
   .deleteTag, .deleteOutput, .deleteFailures, .deleteProgress,
 ]

@@ -328,7 +328,6 @@ struct Book {
     guard let row = self[id], row.isTimed else { return false }
     change(id) { $0.after.isTimed = false }
     guard let deadline = row.openDeadline else { return false }
-    if row.isHeld { changes.asked.insert(row.claim.worker) }
     end(id, concernsClaim: row.course.state == .running) { $0.passDeadline(deadline.words) }
     return true
   }

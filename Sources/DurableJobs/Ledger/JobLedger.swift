@@ -176,8 +176,6 @@ package struct Changes {
   /// Rows of workers, to be created or updated.
   package var workers: [WorkerRow] = []
   package var goneWorkers: [Int64] = []
-  /// Workers that were asked something about their jobs.
-  package var asked: Set<Int64> = []
   /// ``QueueLimit/tat``, by queue.
   package var tats: [String: Int64] = [:]
   /// By lane; nil removes it.

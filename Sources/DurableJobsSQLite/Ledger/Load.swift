@@ -26,7 +26,8 @@ extension WriteTransaction {
     for key in needs.keys { reply.owners[key] = try owners(of: key, all: needs.allOwnersOf.contains(key)) }
     for worker in needs.heldBy {
       let rest = needs.heldLimit - reply.held.count
-      let held = try heldBy(worker, limit: rest)
+      let routes = try memory.routes.all(on: connection).map(\.id)
+      let held = try claims(of: worker, in: routes, limit: rest).map(\.token.job)
       if held.count == rest { reply.unread.insert(worker) }
       let rows = try held.compactMap { try load($0) }
       reply.held += rows.map(\.id)
@@ -50,23 +51,13 @@ extension WriteTransaction {
   }
 
   /// Nil if the job does not exist, or is unknown to this version.
-  func load(_ id: JobID) throws -> JobRow? {
-    let statement = try connection[.load].with(id)
-    guard try statement.step() else {
-      forgetClaim(of: id)
-      return nil
-    }
-    defer { statement.reset() }
-    return try row(statement)
-  }
+  func load(_ id: JobID) throws -> JobRow? { try connection[.load].with(id).first { try row($0) } }
 
   /// The row of ``WriterStatement/load`` and similar statements. Nil if it is unknown to this version.
   private func row(_ statement: Statement) throws -> JobRow? {
     let stored = StoredRow(statement)
     let kind = try memory.routes.route(stored.route, on: connection)?.kind ?? ""
-    guard let row = try stored.job(kind: kind, isStanding: isStanding) else { return nil }
-    if let held = memory.held[row.id], !row.isHeld || held.claim != row.claim { forgetClaim(of: row.id) }
-    return row
+    return try stored.job(kind: kind, isStanding: isStanding)
   }
 
   private func load(lane: String, waiting count: Int, _ reply: inout LedgerReply) throws {
@@ -111,19 +102,19 @@ extension WriteTransaction {
     while try rows.step() { if new.remove(rows.id(15)) != nil, let row = try row(rows) { reply.jobs.append(row) } }
   }
 
-  private func forgetClaim(of id: JobID) {
-    if let held = memory.held[id] { letGo.append(ClaimToken(job: id, claim: held.claim.rawValue)) }
-  }
-
-  /// Jobs that run under the claims of a worker's row, at most `limit`.
-  private func heldBy(_ worker: Int64, limit: Int) throws -> [JobID] {
-    var ids: [JobID] = []
+  /// What runs under the claims of a worker's row, at most `limit` jobs, and what of it was asked to stop.
+  func claims(
+    of worker: Int64, in routes: some Sequence<Int64>, limit: Int
+  ) throws -> [(token: ClaimToken, isAsked: Bool)] {
+    var all: [(token: ClaimToken, isAsked: Bool)] = []
     let claims = ClaimNumber.range(ofWorker: worker)
-    for route in try memory.routes.all(on: connection) where ids.count < limit {
-      let held = try connection[.heldBy].with(route.id, claims.lowerBound, claims.upperBound, limit - ids.count)
-      ids += try held.map { $0.id(0) }
+    for route in routes where all.count < limit {
+      let held = try connection[.heldBy].with(route, claims.lowerBound, claims.upperBound, limit - all.count)
+      all += try held.map {
+        (ClaimToken(job: $0.id(0), claim: $0.int(1)), !Links(rawValue: $0.int(2)).isDisjoint(with: .stopAsked))
+      }
     }
-    return ids.sorted()
+    return all.sorted { $0.token.job < $1.token.job }
   }
 }
 

@@ -15,7 +15,6 @@ extension WriteTransaction {
         if memory.untouchable.insert(row.id).inserted { unreadable.append(row.id) }
       }
     }
-    for worker in changes.asked { try run(.askStop, worker) }
     for worker in changes.goneWorkers { try bury(worker) }
     for (queue, tat) in changes.tats { try run(.putTat, queue.composed, tat) }
     for (lane, pace) in changes.paces {

@@ -12,7 +12,7 @@ extension WriteTransaction {
   /// Claims jobs. Those past their deadline are not claimed but added to `overdue`.
   func take(_ request: ClaimRequest, _ overdue: inout [JobID]) throws -> ClaimBatch {
     var batch = ClaimBatch()
-    guard var own = memory.workers[request.worker], let last = own.indices.last, let row = own[last].row.id else {
+    guard var own = memory.workers[request.worker], let last = own.indices.last, let row = own[last].id else {
       return batch
     }
     let free = request.free.filter { $0.value > 0 }.mapValues { min($0, Self.largestClaim) }
@@ -20,12 +20,12 @@ extension WriteTransaction {
       kinds: request.kinds, queues: request.queues.intersection(free.keys), satisfied: request.satisfied)
     for route in routes { try promote(route, &batch) }
     FaultPoint.claimPromoted.reach()
-    let claim = ClaimNumber(worker: row, count: own[last].row.claims + 1)
+    let claim = ClaimNumber(worker: row, count: own[last].claims + 1)
     let picked = try pick(from: routes, free, request, claim, &batch, &overdue)
     FaultPoint.claimPicked.reach()
     guard !picked.isEmpty else { return batch }
 
-    own[last].row.claims += 1
+    own[last].claims += 1
     memory.workers[request.worker] = own
     batch.jobs.reserveCapacity(picked.count)
     for (var job, held, links) in picked {

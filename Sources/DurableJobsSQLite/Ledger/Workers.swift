@@ -5,14 +5,14 @@ extension WriteTransaction {
   /// The valid rows of a worker of this process. Learns of changed routes too: the newest is read before every claim.
   func standingRows(of worker: WorkerID) throws -> [WorkerRow] {
     let known = memory.workers[worker] ?? []
-    let look = try connection[.beforeClaim].with(known.last?.row.id)
+    let look = try connection[.beforeClaim].with(known.last?.id)
     guard let (changes, leaseUntil, epoch) = try look.first({ ($0.int(0), $0.intOrNull(1), $0.int(2)) }) else {
       return []
     }
     memory.epoch = epoch
     try memory.routes.refresh(changes: changes, on: connection)
-    var rows = try known.dropLast().map(\.row).filter { try isStanding($0.id ?? 0) }
-    if var last = known.last?.row, let leaseUntil, leaseUntil != WorkerRow.taken {
+    var rows = try known.dropLast().filter { try isStanding($0.id ?? 0) }
+    if var last = known.last, let leaseUntil, leaseUntil != WorkerRow.taken {
       last.leaseUntil = leaseUntil
       rows.append(last)
       if let id = last.id { signsOfLife.append(id) }
@@ -25,7 +25,7 @@ extension WriteTransaction {
     if let id = row.id {
       try run(
         .grantLease, id, row.leaseUntil, nameList(row.kinds), nameList(row.queues), row.satisfied.list, row.absent.list)
-      if let index = rows.firstIndex(where: { $0.row.id == id }) { rows[index].row = row }
+      if let index = rows.firstIndex(where: { $0.id == id }) { rows[index] = row }
     } else {
       try forgetWildNumbers()
       try run(
@@ -33,7 +33,7 @@ extension WriteTransaction {
         process.pid, now, row.satisfied.list, row.absent.list)
       var made = row
       (made.id, made.claims) = (connection.lastInsertedID, process.firstClaim)
-      rows.append(WriterMemory.OwnWorker(row: made))
+      rows.append(made)
     }
     memory.workers[row.worker] = rows
     FaultPoint.claimWorker.reach()
@@ -49,48 +49,36 @@ extension WriteTransaction {
     ] { try Statement(sql, on: connection.handle).run() }
   }
 
-  /// A renewal writes only the worker's row, however many jobs it holds.
+  /// Writes only the worker's row, however many jobs it holds.
   func renew(_ worker: WorkerID, until leaseUntil: Int64) throws -> [WorkerRow] {
     var own = memory.workers[worker] ?? []
     for index in own.indices.reversed() {
-      guard let id = own[index].row.id else { continue }
-      let asked = try connection[.renewLease].with(id, leaseUntil).map { $0.int(0) }.last
-      standing[id] = asked != nil
-      guard let asked else {
+      guard let id = own[index].id else { continue }
+      let renew = try connection[.renewLease].with(id, leaseUntil)
+      try renew.run()
+      standing[id] = renew.changes == 1
+      if renew.changes == 1 {
+        own[index].leaseUntil = leaseUntil
+        signsOfLife.append(id)
+      } else {
         letGoAll(of: id)
         own.remove(at: index)
-        continue
       }
-      if asked != own[index].asked { try lookAtClaims(of: id) }
-      own[index].asked = asked
-      own[index].row.leaseUntil = leaseUntil
-      signsOfLife.append(id)
     }
     memory.workers[worker] = own.isEmpty ? nil : own
-    return own.map(\.row)
+    return own
   }
 
-  /// Checks single jobs only for stops that were requested since.
+  /// Which of these run and were not asked to stop, and what else runs under the rows that were renewed.
   func hold(_ tokens: [ClaimToken], _ reply: inout LedgerReply) throws {
-    for (index, token) in tokens.enumerated() {
-      guard let held = memory.held[token.job], held.claim.rawValue == token.claim, !held.isDoubtful,
-        try isStanding(held.claim.worker)
-      else { continue }
-      reply.certain.append(index)
-    }
-    let (rows, listed) = (Set(reply.workers.compactMap(\.id)), Set(tokens))
-    for (job, held) in memory.held where rows.contains(held.claim.worker) {
-      if !listed.contains(ClaimToken(job: job, claim: held.claim.rawValue)) { reply.unlisted.append(job) }
-    }
-  }
-
-  /// Finds out which of a worker's jobs were asked to stop.
-  private func lookAtClaims(of worker: Int64) throws {
-    for (id, held) in memory.held where held.claim.worker == worker {
-      let row = try load(id)
-      // Being set for longer than necessary does no harm, so it may survive a rollback.
-      memory.held[id]?.isDoubtful =
-        row.map { !$0.isHeld || $0.claim != held.claim || $0.course.stopAsked != nil } ?? true
+    let indices = Dictionary(zip(tokens, tokens.indices)) { $1 }
+    for worker in reply.workers.compactMap(\.id) {
+      // Its claims are this process's, so their routes are known.
+      let routes = Set(memory.held.values.lazy.filter { $0.claim.worker == worker }.map(\.route))
+      let running = try claims(of: worker, in: routes, limit: .max)
+      reply.certain += running.compactMap { $0.isAsked ? nil : indices[$0.token] }
+      reply.unlisted += running.map(\.token).filter { indices[$0] == nil }.map(\.job)
+      letGoAll(of: worker, but: Set(running.map(\.token)))
     }
   }
 
@@ -108,17 +96,16 @@ extension WriteTransaction {
     try run(.deleteWorker, worker)
     standing[worker] = false
     letGoAll(of: worker)
-    for (name, rows) in memory.workers where rows.contains(where: { $0.row.id == worker }) {
-      let rest = rows.filter { $0.row.id != worker }
+    for (name, rows) in memory.workers where rows.contains(where: { $0.id == worker }) {
+      let rest = rows.filter { $0.id != worker }
       memory.workers[name] = rest.isEmpty ? nil : rest
     }
     FaultPoint.recoverBuried.reach()
   }
 
-  private func letGoAll(of worker: Int64) {
-    for (id, held) in memory.held where held.claim.worker == worker {
-      letGo.append(ClaimToken(job: id, claim: held.claim.rawValue))
-    }
+  private func letGoAll(of worker: Int64, but running: Set<ClaimToken> = []) {
+    letGo += memory.held.filter { $1.claim.worker == worker }
+      .map { ClaimToken(job: $0, claim: $1.claim.rawValue) }.filter { !running.contains($0) }
   }
 
   /// Whether a worker's row exists and is not being recovered. Otherwise all its claims are lost already.

@@ -26,7 +26,7 @@ final class WriteTransaction {
   var standing: [Int64: Bool] = [:]
   /// Whether a job waits for any key; nil if that was not asked yet.
   var isKeyAwaited: Bool?
-  private let workersBefore: [WorkerID: [WriterMemory.OwnWorker]]
+  private let workersBefore: [WorkerID: [WorkerRow]]
   private let epochBefore: Int64
 
   init(

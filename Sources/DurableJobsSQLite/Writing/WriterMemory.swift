@@ -3,13 +3,6 @@ import DurableJobs
 /// What the writer remembers between transactions. Only used on the writer's thread. Except for the numbers of this
 /// process's own workers, it only serves speed and not correctness.
 final class WriterMemory {
-  /// A row of a worker in this process.
-  struct OwnWorker {
-    var row: WorkerRow
-    /// The value of `asked` when all held claims were last checked.
-    var asked: Int64 = 0
-  }
-
   /// A claim of this process that has not been settled.
   struct Held {
     let claim: ClaimNumber
@@ -23,8 +16,6 @@ final class WriterMemory {
     let isSlow: Bool
     /// It may wait again while it runs, if what it needed is retried.
     let hasParents: Bool
-    /// Whether a stop may have been requested or the claim lost, so that its row must be read.
-    var isDoubtful = false
   }
 
   let routes = RouteCache()
@@ -33,7 +24,7 @@ final class WriterMemory {
   /// The time that the file is known to tell of.
   var notedAt: Int64
   /// Rows by worker, newest last.
-  var workers: [WorkerID: [OwnWorker]] = [:]
+  var workers: [WorkerID: [WorkerRow]] = [:]
   var held: [JobID: Held] = [:]
   /// Damaged jobs that could not even be suspended.
   var untouchable: Set<JobID> = []

@@ -247,13 +247,12 @@ struct WriterStatement: Hashable, Sendable, ExpressibleByStringInterpolation {
     "UPDATE durable_worker SET lease_until=?2,kinds=?3,queues=?4,satisfied=?5,absent=?6 WHERE id=?1"
   static let workerLease: WriterStatement = "SELECT lease_until FROM durable_worker WHERE id=?1"
   static let renewLease: WriterStatement =
-    "UPDATE durable_worker SET lease_until=?2 WHERE id=?1 AND lease_until<>-1 RETURNING asked"
-  static let askStop: WriterStatement = "UPDATE durable_worker SET asked=(asked&\(Self.ring))+1 WHERE id=?1"
+    "UPDATE durable_worker SET lease_until=?2 WHERE id=?1 AND lease_until<>-1"
   static let takeWorker: WriterStatement =
     "UPDATE durable_worker SET lease_until=-1 WHERE id=?1 AND CAST(lease_until AS INT)=?2"
   static let deleteWorker: WriterStatement = "DELETE FROM durable_worker WHERE id=?1"
   static let heldBy: WriterStatement = """
-    SELECT id FROM durable_job INDEXED BY durable_job_line
+    SELECT id,claim,links FROM durable_job INDEXED BY durable_job_line
     WHERE route=?1 AND state=5 AND state<>7 AND claim BETWEEN ?2 AND ?3 LIMIT ?4
     """
 

@@ -82,7 +82,6 @@ extension Book {
 
     let endsClaim = wasRunning && course.state != .running
     let asksToStop = course.stopAsked != nil && course.stopAsked != row.course.stopAsked
-    if row.isHeld, endsClaim || asksToStop { changes.asked.insert(row.claim.worker) }
     self.change(id) { saved in
       saved.after.course = course
       saved.concernsClaim = endsClaim || asksToStop

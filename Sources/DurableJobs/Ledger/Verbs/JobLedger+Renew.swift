@@ -4,9 +4,8 @@ extension JobLedger {
     var standings = Array(repeating: ClaimStanding.lost, count: request.renewals.count)
     let leaseUntil = WorkerRow.lease(request.lease, from: now)
     let tokens = request.renewals.map(\.token)
-    let known = try exchange(LedgerRequest(renew: (request.worker, leaseUntil), hold: tokens))
+    let known = try exchange(LedgerRequest(renew: (request.worker, leaseUntil), hold: request.isPartial ? nil : tokens))
     guard !known.workers.isEmpty else { return standings }
-    let unlisted = request.isPartial ? [] : known.unlisted
     for index in known.certain { standings[index] = .held }
     let certain = Set(known.certain)
     let looked = request.renewals.indices.filter { index in
@@ -16,7 +15,7 @@ extension JobLedger {
     // Rows whose claim numbers are used up are removed when their last claim has ended.
     let usedUp = known.workers.dropLast().compactMap(\.id)
     var book = Book(self)
-    let needs = Needs(jobs: looked.map { tokens[$0].job } + unlisted, heldBy: usedUp)
+    let needs = Needs(jobs: looked.map { tokens[$0].job } + known.unlisted, heldBy: usedUp)
     guard let answer = try book.load(needs) else { return standings }
     let held = Set(answer.held.compactMap { book[$0]?.claim.worker }).union(answer.unread)
     book.changes.goneWorkers = usedUp.filter { !held.contains($0) }
@@ -32,7 +31,7 @@ extension JobLedger {
       standings[index] = row.course.stopAsked.map { .stopRequested($0) } ?? .held
     }
     let listed = Set(tokens)
-    for id in unlisted {
+    for id in known.unlisted {
       guard let row = book[id], row.isHeld, !listed.contains(ClaimToken(job: id, claim: row.claim.rawValue)) else {
         continue
       }

@@ -13,7 +13,6 @@ extension Placement {
             .cancel(reason: "replaced by another of its unique key, '\(unique.key)'"), now: now)
           change.concernsClaim = row.course.state == .running
         }
-        if row.isHeld { book.changes.asked.insert(row.claim.worker) }
       }
     }
     if replaced.isEmpty { return }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DurableJobsSQLite
 
-/// Files that released versions wrote, kept as they were.
+/// Files that earlier versions wrote, kept as they were.
 @Suite struct FormatTests {
   let folder: StoreFolder
   let store: SQLiteStore

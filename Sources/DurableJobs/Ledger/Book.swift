@@ -101,7 +101,7 @@ struct Book {
   func owners(of key: String) -> [JobID] { owners[key] ?? [] }
 
   /// The job that keeps a finished job from taking its unique key: not one that it was appended to, nor one that was
-  /// skipped for want of it. For the key, ``loadLines(of:)`` too.
+  /// skipped for want of it. For the key, ``loadWants(of:)`` too.
   func keyOwner(besides row: JobRow) -> JobID? {
     guard let owners = row.unique.map({ owners(of: $0.key) }), var owner = owners.last else { return nil }
     if self[owner]?.course.state == .skipped, wantedBy[owner]?.contains(row.id) ?? false {
@@ -111,7 +111,7 @@ struct Book {
   }
 
   /// Loads for want of which jobs, level by level, the owners of these keys were skipped.
-  mutating func loadLines(of keys: [String]) throws {
+  mutating func loadWants(of keys: [String]) throws {
     try load(Needs(jobs: keys.flatMap { owners(of: $0) }))
     var level = keys.compactMap { owners(of: $0).last }.filter { wantedBy[$0] == nil }.map { (owner: $0, job: $0) }
     while case let skipped = level.filter({ self[$0.job]?.course.state == .skipped }), !skipped.isEmpty {

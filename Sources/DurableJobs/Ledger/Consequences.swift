@@ -109,7 +109,7 @@ extension Book {
       let judged = below.filter { [.skipped, .blocked, .scheduled, .ready].contains(self[$0]?.course.state) }
       let keys = skipped.compactMap { self[$0]?.unique?.key }
       try load(Needs(parentsOf: judged, keys: keys))
-      try loadLines(of: keys)
+      try loadWants(of: keys)
       let broken = brokenEdges(of: judged)
       try load(Needs(jobs: broken.map(\.1.parent)))
       let skippedAnew = broken.filter { skip($0, because: $1) }.map(\.0)

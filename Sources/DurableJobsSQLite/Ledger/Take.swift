@@ -128,7 +128,7 @@ extension WriteTransaction {
     }
   }
 
-  private struct Damage: Error { let reason: String }
+  private struct Unreadable: Error { let reason: String }
 
   /// The first ready jobs of these routes, by rank and then by id, within the free slots of each queue. Each route is
   /// read only as far as needed, so that ten long routes cost as much as one.
@@ -186,13 +186,15 @@ extension WriteTransaction {
     return routes.filter { $0.id == route }
   }
 
-  private func read(_ cursor: Cursor, _ claim: ClaimNumber) -> Result<Picked, Damage> {
+  private func read(_ cursor: Cursor, _ claim: ClaimNumber) -> Result<Picked, Unreadable> {
     let (row, route) = (cursor.statement, cursor.route)
-    guard !row.isNull(3) else { return .failure(Damage(reason: "what was asked for is missing")) }
+    guard !row.isNull(3) else { return .failure(Unreadable(reason: "what was asked for is missing")) }
     guard row.isBlob(5), let payload = row.data(5) else {
-      return .failure(Damage(reason: "the payload is missing or no data"))
+      return .failure(Unreadable(reason: "the payload is missing or no data"))
     }
-    guard let terms = try? terms(of: row.text(4)) else { return .failure(Damage(reason: "the options are no JSON")) }
+    guard let terms = try? terms(of: row.text(4)) else {
+      return .failure(Unreadable(reason: "the options are no JSON"))
+    }
     let links = Links(rawValue: row.int(6))
     let deadline = links.contains(.deadline) ? terms.deadline : nil
     let held = WriterMemory.Held(

@@ -7,7 +7,7 @@ extension JobLedger {
     try book.load(Needs(jobs: ids))
     let needs = book.needs(for: change, of: ids)
     try book.load(needs)
-    try book.loadLines(of: needs.keys)
+    try book.loadWants(of: needs.keys)
     let going = change == .remove ? book.goingTogether(ids) : []
     var (left, count) = (ids, 0)
     repeat {

@@ -53,7 +53,7 @@ struct Placement {
     let met = linked.isEmpty ? [] : metOwners + causes
     if !met.isEmpty { try book.load(Needs(jobs: met)) }
     try replace()
-    if !waiters.isEmpty { try loadLines(from: linked.flatMap(\.edges).compactMap(\.job) + met + named.values) }
+    if !waiters.isEmpty { try loadRelatives(of: linked.flatMap(\.edges).compactMap(\.job) + met + named.values) }
     try place()
     let stored = try book.exchange(LedgerRequest(save: book.decided, batch: batch, add: added))
     let inserted = stands.map { stand in
@@ -110,7 +110,7 @@ struct Placement {
 
   /// Loads what these wait for, and so on; and where lanes matter, what waits for those that wait for a key, or for a seat.
   /// Only a job that waits for a key that arrives with a job that waits itself could close a circle.
-  private mutating func loadLines(from jobs: [JobID]) throws {
+  private mutating func loadRelatives(of jobs: [JobID]) throws {
     var (level, ancestors): ([JobID], Set<JobID>) = (jobs, [])
     while !level.isEmpty {
       try book.load(Needs(jobs: level, parentsOf: level))

@@ -8,7 +8,7 @@ import Testing
 
 /// A disk that loses its power at any moment, of what was not flushed keeps what it likes, and never lies about a flush.
 @Suite struct PowerCutTests {
-  /// A store with jobs that are stored, claimed and done, while its log is taken into its file now and then.
+  /// A store with jobs that are stored, claimed, done and cancelled, while its log is taken into its file now and then.
   private func record(synchronous: String) async throws -> DiskRecord {
     let folder = try StoreFolder(inMemory: true)
     let record = DiskRecord(of: folder.path())
@@ -23,6 +23,8 @@ import Testing
       let jobs = try await store.claim(.of(2)).jobs
       _ = try await store.settle(jobs.map { $0.settled(.succeeded(output: Data("{}".utf8))) }, thenClaim: nil)
       for job in jobs { record.add(.acknowledged(job.token.job, .succeeded)) }
+      _ = try await store.change(.cancel(reason: nil), where: .ids([ids[2]]), after: nil, limit: 1)
+      record.add(.acknowledged(ids[2], .cancelled))
       if round % 3 == 2 {
         _ = try await store.engine.pool.writeWithoutTransaction { try $0.checkpoint(round == 5 ? .truncate : .restart) }
       }
@@ -45,7 +47,7 @@ import Testing
           let found = try await store.jobs(JobQuery(limit: 1000)).map { ($0.id, $0.state) }
           let states = Dictionary(uniqueKeysWithValues: found)
           for (id, state) in image.acknowledged
-          where states[id] == nil || state == .succeeded && states[id] != .succeeded {
+          where states[id] == nil || state != .ready && states[id] != state {
             losses.append("\(what): job \(id) is \(states[id].map { "\($0)" } ?? "gone"), and was \(state)")
           }
           losses += try await store.check().map { "\(what): \($0)" }

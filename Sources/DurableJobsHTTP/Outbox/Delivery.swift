@@ -66,7 +66,9 @@
       for _ in 0...FileRequest.maxRedirects {
         let credentials = way.credentials(for: url, own: nil, netrc)
         let ofProxy = try proxies.proxy(for: url)?.credentials
-        let redaction = Redaction(secrets + [credentials, ofProxy].flatMap { $0?.secrets ?? [] })
+        // Where it came by may stand in what is told farther on.
+        secrets += [credentials, ofProxy].flatMap { $0?.secrets ?? [] }
+        let redaction = Redaction(secrets)
         let upload = Upload { [standstill] in standstill.sentAll() }
         let response = try await ask(url, way, credentials, file, upload)
         let status = Int(response.status.code)

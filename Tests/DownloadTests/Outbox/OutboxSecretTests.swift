@@ -173,6 +173,34 @@
       #expect(job.lastError == "the server answered 400 Bad Request: not ***, which is ***")
     }
 
+    @Test(arguments: [200, 400, 307], [true, false])
+    func `a password that was told on the way is not told where a later host repeats it`(
+      status: Int, isProxys: Bool
+    ) async throws {
+      let other = try await LyingServer(on: "127.0.0.2")
+      // Round and round, if it redirects.
+      let echo = LyingAnswer.page(status, "you said first-value").with("Location", other.url("/first-value"))
+      other.serve("/first-value", echo)
+      let folder = try TestFolder("outbox")
+      try folder.write(isProxys ? "" : "machine 127.0.0.1 login kim password first-value", to: "netrc")
+      let proxy = server.url("", by: "kim:first-value@127.0.0.1")
+      let setting = OutboxSetting(
+        environment: isProxys ? ["http_proxy": proxy, "no_proxy": "127.0.0.2"] : [:],
+        netrc: URL(filePath: folder.path("netrc")))
+      let path = isProxys ? "http://h:1/a" : "/a"
+      server.serve(path, .redirect(307, to: other.url("/first-value")))
+      let job = try await setting.attempt(
+        SendRequest(.post, isProxys ? try #require(URL(string: path)) : try server.at(path)))
+      let basic = "Basic " + Data("kim:first-value".utf8).base64EncodedString()
+      #expect(server.requests.map { $0[isProxys ? "Proxy-Authorization" : "Authorization"] } == [basic])
+      if status == 200 {
+        #expect(job.answer.map { String(decoding: $0.body, as: UTF8.self) } == "you said ***")
+        #expect(job.answer?["Location"]?.hasSuffix("/***") == true, "\(job)")
+      } else {
+        #expect(job.lastError.hasSuffix(status == 400 ? "you said ***" : "/***"), "\(job.lastError)")
+      }
+    }
+
     @Test func `a file of headers that can't be read suspends the request, with its path and none of its values`()
       async throws
     {

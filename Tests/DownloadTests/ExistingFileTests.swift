@@ -360,6 +360,31 @@
       #expect(permissions(path) == 0o600)
     }
 
+    @Test(
+      .enabled(if: geteuid() == 0, "only root may give files away"), arguments: [1000, 1_000_000], [true, false])
+    func `what is replaced is read by its group, and by no other that a folder gives to what is made in it`(
+      size: Int64, isFolders: Bool
+    ) async throws {
+      server.serve("/a.bin", .file(Content(size)).holding(after: size / 2))
+      try setting.folder.write("old", to: "a.bin")
+      let path = setting.folder.path("a.bin")
+      #expect(chown(setting.folder.url.path, 0, 4711) == 0 && chmod(setting.folder.url.path, 0o2775) == 0)
+      #expect(chown(path, 0, isFolders ? 4711 : getegid()) == 0 && chmod(path, 0o640) == 0)
+      let permissions = isFolders ? 0o640 : 0o600
+      async let job = setting.fetch(setting.download(server.url("/a.bin"), overwrites: true))
+      await server.held("/a.bin")
+      // A small one is in memory.
+      if size > Part.smallBytes {
+        try await setting.soon { FileStatus(ofFileAt: path + ".part")?.size ?? 0 > 0 }
+        #expect(FileStatus(ofFileAt: path + ".part")?.permissions == permissions)
+      }
+      server.release()
+      #expect(try await job.state == .succeeded)
+      #expect(try setting.folder.holds(Content(size), as: "a.bin"))
+      #expect(FileStatus(ofFileAt: path)?.group == 4711)
+      #expect(FileStatus(ofFileAt: path)?.permissions == permissions)
+    }
+
     @Test(arguments: ["/a.bin", "/a.bin?token=s3cret", "/a.bin by kim"])
     func `what a download brought under its server's name is replaced by it, though the store has forgotten that`(
       way: String

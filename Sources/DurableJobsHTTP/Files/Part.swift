@@ -15,7 +15,7 @@
 
     let name: FileName
     let folder: Folder
-    private var permissions: Int?
+    private var permissions: FilePermissions?
     private(set) var record: PartRecord
     private(set) var length: Int64 = 0
     /// The bytes received while there are no files.
@@ -29,7 +29,8 @@
     /// Takes over an existing part. Throws ``PartFile/Taken`` also for a part of another URL unless it must have the
     /// same checksum.
     init(
-      _ name: FileName, in folder: Folder, url: String, sha256: String?, asker: Asker = Asker(), permissions: Int?
+      _ name: FileName, in folder: Folder, url: String, sha256: String?, asker: Asker = Asker(),
+      permissions: FilePermissions?
     ) throws {
       self.name = name
       self.folder = folder
@@ -129,7 +130,7 @@
         try file.append(record.lines, recordPath)
         try folder.flush(file, recordPath)
         try folder.flush()
-        guard let bytes = try folder.open(name.part, O_RDWR | O_CREAT | O_EXCL, mode: mode) else {
+        guard let bytes = try folder.open(name.part, O_RDWR | O_CREAT | O_EXCL, mode: mode(permissions?.atFirst)) else {
           throw PartFile.Taken.isHeld(byURL: nil)
         }
         isMade = true
@@ -145,19 +146,20 @@
       }
     }
 
-    /// It has to be opened again, whatever the file is to be.
-    private var mode: Int { permissions.map { $0 | 0o600 } ?? 0o666 }
-
     /// From here on, or from the first byte on that is on the disk. Nil leaves them as they are.
-    mutating func set(_ permissions: Int?) {
+    mutating func set(_ permissions: FilePermissions?) {
       guard let permissions else { return }
       self.permissions = permissions
       if let opened { setPermissions(of: opened.bytes) }
     }
 
+    /// It has to be opened again, whatever the file is to be.
+    private func mode(_ permissions: Int?) -> Int { permissions.map { $0 | 0o600 } ?? 0o666 }
+
     /// Also those that the umask takes.
     private func setPermissions(of bytes: Descriptor) {
-      if permissions != nil { fchmod(bytes.number, mode_t(mode)) }
+      guard let permissions, let status = try? FileStatus(of: bytes, path) else { return }
+      fchmod(bytes.number, mode_t(mode(permissions.mode(of: status))))
     }
 
     private mutating func take(_ file: Descriptor, _ bytes: Descriptor, _ status: FileStatus) throws {

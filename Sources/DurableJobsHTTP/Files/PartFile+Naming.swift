@@ -11,7 +11,8 @@
     /// it gets its name, or those of its part. `remark` is told what the file has not got, though it was asked for.
     func finish(
       as final: FileName, by job: KnownJob, of owner: FileOwner, modified: Date?, sha256: String?,
-      replacing: FileStatus?, permissions: Int? = nil, isVersion: Bool = true, remark: (String) -> Void = { _ in }
+      replacing: FileStatus?, permissions: FilePermissions? = nil, isVersion: Bool = true,
+      remark: (String) -> Void = { _ in }
     ) throws -> DownloadedFile? {
       if replacing == nil {
         switch try nameFromMemory(as: final, modified, sha256, owner, permissions, isVersion: isVersion, remark) {
@@ -53,7 +54,7 @@
         // What fails from here on cuts nothing off.
         state.part.wasFlushed(status.size, tail)
       }
-      if let permissions { fchmod(files.bytes.number, mode_t(permissions)) }
+      if let permissions { fchmod(files.bytes.number, mode_t(permissions.mode(of: status))) }
       try folder.flush()
       discardOther()
       return folder.fetched(final.description, status, as: owner.users, sha256: sha256, tail: tail)
@@ -84,14 +85,17 @@
     /// The shorter way for a file that is not on disk: it is written under a name derived from the job, and keeps that
     /// as a second name until the success is stored.
     private func nameFromMemory(
-      as final: FileName, _ modified: Date?, _ sha256: String?, _ owner: FileOwner, _ permissions: Int?,
+      as final: FileName, _ modified: Date?, _ sha256: String?, _ owner: FileOwner, _ permissions: FilePermissions?,
       isVersion: Bool, _ remark: (String) -> Void
     ) throws -> Naming {
       guard let bytes = state.withLock({ $0.part.isInMemory ? $0.part.early : nil }) else { return .isImpossible }
-      guard let file = try? folder.lock(mark, mode: permissions ?? 0o666) else { return .isImpossible }
+      guard let file = try? folder.lock(mark, mode: permissions?.atFirst ?? 0o666) else { return .isImpossible }
       var isNamed = false
       defer { if !isNamed { folder.remove(mark) } }
-      if let permissions { fchmod(file.number, mode_t(permissions)) }
+      if let permissions {
+        let status = try FileStatus(of: file, folder.path(of: mark))
+        fchmod(file.number, mode_t(permissions.mode(of: status)))
+      }
       // By its second name alone nobody could tell what has become of it.
       var isNoted = file.note(part: mark)
       guard isNoted else { return .isImpossible }

@@ -44,7 +44,7 @@
     /// Takes over what is there; of two versions, the longer one. Throws ``Taken``.
     init(
       _ name: FileName, mark: String, in folder: Folder, url: String, sha256: String?, asker: Asker = Asker(),
-      permissions: Int?
+      permissions: FilePermissions?
     ) throws {
       self.folder = folder
       self.mark = mark
@@ -91,7 +91,7 @@
     }
 
     /// Whom the bytes are for, once it is known what they replace.
-    func set(_ permissions: Int?) {
+    func set(_ permissions: FilePermissions?) {
       state.withLock {
         $0.part.set(permissions)
         $0.aside?.set(permissions)

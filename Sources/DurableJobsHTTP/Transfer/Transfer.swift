@@ -154,11 +154,12 @@
       return try await stoodAtFirst(StandingFile(status)) == StandingFile(status) ? status : nil
     }
 
-    /// The permissions of the replaced file, if it is this user's. If what comes will have another group, that group reads
-    /// nothing.
-    func permissions(replacing file: FileStatus?) -> Int? {
-      guard download.overwrites, let file, file.isRegular, file.owner == geteuid() else { return permissions }
-      return file.group == getegid() ? file.permissions : file.permissions & ~0o070
+    /// The permissions of the replaced file, if it is this user's.
+    func permissions(replacing file: FileStatus?) -> FilePermissions? {
+      guard download.overwrites, let file, file.isRegular, file.owner == geteuid() else {
+        return permissions.map(FilePermissions.init)
+      }
+      return FilePermissions(of: file)
     }
 
     private func isTaken(_ folder: Folder) -> Setback {
@@ -167,7 +168,7 @@
 
     /// The part of that name; one of this URL's own if another URL has that part and the name is not given, or if
     /// nobody's part may keep the file from being replaced.
-    private func part(in folder: Folder, permissions: Int?) throws -> PartFile {
+    private func part(in folder: Folder, permissions: FilePermissions?) throws -> PartFile {
       func open(_ name: FileName) throws -> PartFile {
         try PartFile(
           name, mark: mark, in: folder, url: url, sha256: download.sha256?.lowercased(), asker: request.asker,

@@ -216,7 +216,8 @@
     ) throws {
       let part = try PartFile(
         FileName(harmless: "a.bin"), mark: "mark", in: Folder(path: testFolder.url.path),
-        url: "http://example.org/a.bin?sig=s3cret", sha256: nil, permissions: permissions)
+        url: "http://example.org/a.bin?sig=s3cret", sha256: nil,
+        permissions: permissions.map(FilePermissions.init))
       try learn("1", part)
       try write("12345", to: part)
       try part.flush(5)
@@ -393,7 +394,8 @@
       #expect(chmod(testFolder.path("a.bin.part"), 0o600) == 0)
       #expect(throws: PartFile.Taken.self) {
         try PartFile(
-          name, mark: mark, in: folder, url: "http://example.org/a.bin", sha256: nil, permissions: 0o644)
+          name, mark: mark, in: folder, url: "http://example.org/a.bin", sha256: nil,
+          permissions: FilePermissions(0o644))
       }
       #expect(folder.status(of: "a.bin.part")?.permissions == 0o600)
     }

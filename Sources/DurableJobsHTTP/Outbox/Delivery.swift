@@ -162,13 +162,13 @@
     private func success(
       _ response: HTTPClientResponse, _ url: HTTPURL, _ redaction: Redaction, _ file: FileBody?, _ upload: Upload
     ) async throws -> HTTPAnswer {
-      var answer = HTTPAnswer(
+      let head = HTTPAnswer(
         status: Int(response.status.code),
         headers: HTTPAnswer.keptHeaders.flatMap { name in
           response.headers[name].map { HTTPHeader(name, redaction($0)) }
         },
         body: Data(), isCut: true)
-      if upload.isWhole, !request.method.isQuestion { onArrival(answer) }
+      async let _: Void = tell(of: head, onceWhole: upload)  // cancelled at the end of this
       let (data, end) = await body(of: response, HTTPAnswer.mostBytes + redaction.margin + 1, upload)
       // Whatever was answered: nobody has all of what was to be sent. But over HTTP/2 a server that has answered may say that
       // it needs no more (RFC 9113, section 8.1).
@@ -189,9 +189,17 @@
         throw error.flatMap { DownloadError.connection($0, url.hostAndPort) }
           ?? DownloadError(.connection, "\(url.hostAndPort) closed the connection before the end of its answer")
       }
+      var answer = head
       answer.body = redaction.kept(data, HTTPAnswer.mostBytes, isCut: end.isCut)
       answer.isCut = end.isCut || redaction(data).count > answer.body.count
       return answer
+    }
+
+    /// Some servers answer before they have all of a request. Not on the thread that hears that it has gone: it may take long.
+    private func tell(of answer: HTTPAnswer, onceWhole upload: Upload) async {
+      guard !request.method.isQuestion else { return }
+      await upload.end()
+      if upload.isWhole { onArrival(answer) }
     }
 
     /// An error with the beginning of what the server says of it.

@@ -12,7 +12,8 @@
     }
 
     private let state = Lock(State.going(nil))
-    private let gate = Gate()
+    /// Of each that waits for its end.
+    private let gates = Lock<[Gate]>([])
     private let onWhole: @Sendable () -> Void
 
     /// `onWhole` is called when the system has taken its last byte.
@@ -23,6 +24,8 @@
 
     /// Waits until it is over, or the task is cancelled.
     func end() async {
+      let gate = Gate()
+      gates.withLock { $0.append(gate) }
       while !isOver, !Task.isCancelled { await gate.pass() }
     }
 
@@ -34,13 +37,15 @@
     func isSent() {
       state.withLock { $0 = .whole }
       onWhole()
-      gate.open()
+      openGates()
     }
 
     /// The connection ended before it was sent.
     func breaks(with connection: any Channel) {
       state.withLock { if $0 == .going(ObjectIdentifier(connection)) { $0 = .broken } }
-      gate.open()
+      openGates()
     }
+
+    private func openGates() { for gate in gates.value { gate.open() } }
   }
 #endif

@@ -197,6 +197,24 @@
       #expect(copies.isEmpty)
     }
 
+    @Test func `an answer that began before all of its request had gone is noted once that has`() async throws {
+      let listener = try Listener()
+      try Data(count: 30_000_000).write(to: file)
+      let url = try #require(URL(string: "http://127.0.0.1:\(listener.port)/photos"))
+      let job = try await queue.enqueue(SendRequest(.put, url, body: .file(inPlace: file)))
+      let path = folder.path("jobs.sqlite-outbox/\(job.id).sent")
+      async let run = worker.runUntilIdle()
+      let connection = await listener.firstBytes()
+      connection.say("HTTP/1.1 201 Created\r\nContent-Length: 5\r\n\r\n")
+      #expect(await connection.drain(atMost: 30_000_000) == 30_000_000)
+      // The body of its answer stands still.
+      await until { FileManager.default.contents(atPath: path)?.range(of: Data("\"status\":201".utf8)) != nil }
+      connection.say("hello")
+      _ = try await run
+      connection.close()
+      #expect(try await job.value.body == Data("hello".utf8))
+    }
+
     @Test func `a copy is not old by a clock that was set`() async throws {
       server.serve("/", .page(200))
       let body = try SendRequest.Body.file(file, copiedBeside: store)

@@ -61,6 +61,29 @@
       #expect(try setting.folder.holds(changed, as: "a.bin"))
     }
 
+    @Test func `the new version is gone on with, though its server sends ranges of it to who asks for the old one's`()
+      async throws
+    {
+      let blind = second.ignoringIfRange()
+      let job = try await fetch(
+        first.breaking(after: 500_000), blind, blind.breaking(after: 200_000), blind, blind, blind)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(server.requests.map(\.rangeStart) == [nil, 500_000, nil, 500_000, nil, 200_000])
+      #expect(try setting.folder.holds(changed, as: "a.bin"))
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
+    @Test func `of two parts that can't be gone on with, one begins anew within the attempt`() async throws {
+      let blind = second.ignoringIfRange()
+      let job = try await fetch(
+        first.breaking(after: 500_000), blind, blind.breaking(after: 200_000), blind, blind,
+        blind.ranges(.refused(tellingSize: false)), blind)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(job.attempt == 2)
+      #expect(server.requests.map(\.rangeStart) == [nil, 500_000, nil, 500_000, nil, 200_000, nil])
+      #expect(try setting.folder.holds(changed, as: "a.bin"))
+    }
+
     @Test func `of two versions the longer is asked for first`() async throws {
       let job = try await fetch(first.breaking(after: 300_000), second.breaking(after: 500_000), second)
       #expect(job.state == .succeeded, "\(job.lastError)")

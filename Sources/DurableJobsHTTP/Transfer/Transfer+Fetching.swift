@@ -22,6 +22,8 @@
         before.flatMap { mayBeServers($0, isReplaced: download.overwrites) ? $0.size : nil } ?? 0
       // A server that contradicts itself, or sends nothing of what it promised, is asked three times.
       var fruitless = 0
+      // Of two parts each is asked for once, and then one begins anew.
+      var hasTurned = false
       // After a broken connection the download resumes at once, one time; then others go first.
       var mayReconnect = true
       while !isComplete {
@@ -89,8 +91,8 @@
           }
           if from == 0 {
             asksForAll = false
-            guard try part.begin(version, mayTurn: fruitless == 0) else {
-              fruitless += 1
+            guard try part.begin(version, mayTurn: !hasTurned) else {
+              hasTurned = true
               continue
             }
           } else if !proof.isEmpty {

@@ -84,6 +84,20 @@
       #expect(try setting.folder.holds(changed, as: "a.bin"))
     }
 
+    @Test func `an attempt that brought a new version further is none, though the old one's part is longer`()
+      async throws
+    {
+      let piece = second.breaking(after: 100_000)
+      let job = try await fetch(
+        first.breaking(after: 500_000), piece, second, piece, piece, second, piece, piece, second)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(
+        server.requests.map(\.rangeStart) == [
+          nil, 500_000, 500_000, 100_000, 200_000, 500_000, 300_000, 400_000, 500_000, 500_000,
+        ])
+      #expect(job.attempt == 2)
+    }
+
     @Test func `of two versions the longer is asked for first`() async throws {
       let job = try await fetch(first.breaking(after: 300_000), second.breaking(after: 500_000), second)
       #expect(job.state == .succeeded, "\(job.lastError)")

@@ -21,10 +21,18 @@
       var isNamed = false
       /// Whether the server sent the file from its first byte although some of it was here.
       var wasBegunAnew = false
+      /// How much of the version being downloaded was here before this attempt; 0 once that begins anew.
+      var before: Int64
+
+      init(part: Part) {
+        self.part = part
+        before = part.length
+      }
 
       mutating func turn() {
         guard let other = aside else { return }
         (part, aside) = (other, part)
+        before = part.length
       }
     }
 
@@ -154,6 +162,7 @@
           state.turn()
         }
         try state.part.startOver(highest: highest ?? 0)
+        state.before = 0
         return true
       }
     }
@@ -174,12 +183,15 @@
       }
     }
 
-    /// Whether there is more of the file than at any earlier call.
+    /// Whether this attempt brought the file further: it went on with what was here, or there is more than ever was. What begins
+    /// anew each time would else come to no end.
     func isFurther() throws -> Bool {
       try state.withLock { state in
         let length = state.part.length
-        guard length > state.part.record.highest else { return false }
-        try state.part.change { $0.highest = length }
+        let wentOn = state.before > 0 && length > state.before
+        guard wentOn || length > state.part.record.highest else { return false }
+        state.before = length
+        try state.part.change { $0.highest = max($0.highest, length) }
         return true
       }
     }

@@ -273,6 +273,8 @@
     func isOf(_ file: Descriptor, _ status: FileStatus, _ path: String) throws -> Bool {
       // One that was just made has neither mark nor number yet.
       if status.size == 0 {
+        // Of one that is whole it is noted whose it is, in place of the mark.
+        if whole?.size == 0, inode == status.inode { return true }
         return inode.map { inode in mark.flatMap { file.isNoted(part: $0) } ?? (inode == status.inode) } ?? true
       }
       // Flushed bytes do not disappear by themselves: something shorter was written over them.

@@ -185,6 +185,17 @@
       #expect(testFolder.size("a.bin.part") == 300_000)
     }
 
+    @Test func `An empty file that got no name is one's own as often as one looks`() throws {
+      try testFolder.write("precious", to: "a.bin")
+      do {
+        let part = try part()
+        try learn("1", part)
+        #expect(try part.finish(as: name, by: job, of: owner, modified: nil, sha256: nil, replacing: nil) == nil)
+      }
+      #expect(testFolder.size("a.bin.part") == 0)
+      for _ in 1...3 { #expect(try part().length == 0) }
+    }
+
     @Test func `A part that had to start over is one's own, though it is empty`() throws {
       do {
         let part = try part()

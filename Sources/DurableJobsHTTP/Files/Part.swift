@@ -41,6 +41,7 @@
       let text = try file.read(recordPath)
       let found = PartRecord(text)
       let isOwn = found.map { $0.url == url || sha256 != nil && $0.sha256 == sha256 } ?? false
+      if isOwn, let named = found?.whole?.name { dropName(ofFileNamed: named) }
       let isThere = folder.status(of: name.part) != nil
       // Without a record of ours, what is there is not ours; but a record whose first line was being written is.
       guard isOwn || !isThere && PartRecord.isBegun(text) else {
@@ -73,6 +74,12 @@
         if trusted == 0 { $0.whole = nil }
       }
       try cut(to: trusted)
+    }
+
+    /// Who gave the file its name may have been killed before it took this one away.
+    private func dropName(ofFileNamed named: String) {
+      guard let file = folder.status(of: named), file.inode == folder.status(of: name.part)?.inode else { return }
+      folder.remove(name.part)
     }
 
     private func isForeign(ofURL url: String?, _ why: String? = nil) -> PartFile.Taken {

@@ -196,6 +196,21 @@
       for _ in 1...3 { #expect(try part().length == 0) }
     }
 
+    @Test func `A file that got its name, and was left its part's, keeps the one that it got`() throws {
+      do {
+        let part = try part()
+        try learn("1", part)
+        try write(String(repeating: "x", count: 300_000), to: part)
+        #expect(try part.finish(as: name, by: job, of: owner, modified: nil, sha256: nil, replacing: nil) != nil)
+      }
+      // As a death leaves it between the two.
+      #expect(link(testFolder.path("a.bin"), testFolder.path("a.bin.part")) == 0)
+      let next = try part()
+      #expect(next.length == 0)
+      #expect(testFolder.names == ["a.bin"])
+      #expect(testFolder.size("a.bin") == 300_000)
+    }
+
     @Test func `A part that had to start over is one's own, though it is empty`() throws {
       do {
         let part = try part()

@@ -22,6 +22,8 @@
     private let path: String
     /// Says of which request it is: a store that takes another's place counts its jobs from 1, too.
     private let head: Data
+    /// How long it is with what was noted last.
+    private let length: Lock<Int>
 
     /// Nil where one can't be made, and for a store that is in no file. Throws ``RequestError/Code/shortage`` where there is no
     /// room for it: the store would not hear of the answer either.
@@ -34,6 +36,7 @@
       let identity =
         "\(job) \(date.milliseconds) \(request.method.rawValue) \(request.url) \(request.idempotencyKey ?? "")"
       head = Data("\(SHA256.hash(data: Data(identity.utf8)).hexadecimal)\n".utf8)
+      length = Lock(head.count)
       name = "\(job)\(Self.ending)"
       path = bodies.path(of: name)
       file = Descriptor(open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600))
@@ -48,11 +51,11 @@
       do {
         if wasSent {
           // For the attempt before this, should it wake up yet: the record is no longer its own.
-          try write(head + Data("\n".utf8) + Data(count: Self.room))
+          try write(head + Data("\n".utf8) + Data(count: Self.room), at: 0)
           return
         }
         try file.cut(to: 0, path)
-        try write(head + Data(count: Self.room))
+        try write(head + Data(count: Self.room), at: 0)
       } catch  where wasSent {
         // What is known of the sending before stays.
       } catch {
@@ -83,14 +86,21 @@
       return JobID(rawValue: number)
     }
 
-    /// What a later attempt of the job is to be told. Of one that there is no room for, at least that it came.
+    /// What a later attempt of the job is to be told: the last of what is noted. Of one that there is no room for, at least
+    /// that it came.
     func note(_ answer: HTTPAnswer) {
       var short = answer
       (short.body, short.isCut) = (Data(), true)
       for answer in [answer, short] {
         guard let text = try? JSONEncoder().encode(answer) else { continue }
-        let line = "\(text.count) \(SHA256.hash(data: text).hexadecimal)\n"
-        if (try? write(head + Data(line.utf8) + text)) != nil { return }
+        let note = Data("\(text.count) \(SHA256.hash(data: text).hexadecimal)\n".utf8) + text
+        // Behind what was noted before, which stays if the process dies while this is written.
+        let isDone = length.withLock { length in
+          guard (try? write(note, at: length)) != nil else { return false }
+          length += note.count
+          return true
+        }
+        if isDone { return }
       }
     }
 
@@ -100,17 +110,23 @@
       bodies.remove(name)
     }
 
-    private func write(_ text: Data) throws { _ = try text.withUnsafeBytes { try file.write($0, at: 0, path) } }
+    private func write(_ text: Data, at place: Int) throws {
+      _ = try text.withUnsafeBytes { try file.write($0, at: Int64(place), path) }
+    }
 
-    /// Nil where none came, or where the process died while it was written.
+    /// The last that is whole. Nil where none came, or where the process died while the first was written.
     private static func answer(_ text: Data) -> HTTPAnswer? {
-      guard let end = text.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
-      let words = String(decoding: text[..<end], as: UTF8.self).split(separator: " ")
-      let rest = text[end...].dropFirst()
-      guard words.count == 2, let count = Int(words[0]), (0...rest.count).contains(count) else { return nil }
-      let answer = Data(rest.prefix(count))
-      guard SHA256.hash(data: answer).hexadecimal == words[1] else { return nil }
-      return try? JSONDecoder().decode(HTTPAnswer.self, from: answer)
+      var last: Data?
+      var rest = text
+      while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+        let words = String(decoding: rest[..<end], as: UTF8.self).split(separator: " ")
+        rest = rest[end...].dropFirst()
+        guard words.count == 2, let count = Int(words[0]), (0...rest.count).contains(count) else { break }
+        let answer = Data(rest.prefix(count))
+        guard SHA256.hash(data: answer).hexadecimal == words[1] else { break }
+        (last, rest) = (answer, rest.dropFirst(count))
+      }
+      return last.flatMap { try? JSONDecoder().decode(HTTPAnswer.self, from: $0) }
     }
   }
 #endif

@@ -261,6 +261,26 @@
       }
     }
 
+    @Test func `what was noted of an answer stays where its body is cut off while that is noted`() throws {
+      let request = try post()
+      let path = folder.path("jobs.sqlite-outbox/7.sent")
+      let head = HTTPAnswer(status: 201, headers: made.headers, body: Data(), isCut: true)
+      let first = try record(of: request)
+      first.note(head)
+      let before = try Data(contentsOf: URL(filePath: path))
+      first.note(made)
+      let after = try Data(contentsOf: URL(filePath: path))
+      let end = try #require(after.lastIndex { $0 != 0 })
+      var isWhole: [Bool] = []
+      for length in stride(from: 0, through: end + 1, by: 1) {
+        try (after.prefix(length) + before.dropFirst(length)).write(to: URL(filePath: path))
+        let answer = try #require(try record(of: request).answer)
+        #expect(answer == head || answer == made)
+        isWhole.append(answer == made)
+      }
+      #expect(isWhole.first == false && isWhole.last == true)
+    }
+
     @Test func `a long answer is noted whole`() throws {
       let request = try post()
       let long = HTTPAnswer(

@@ -214,7 +214,8 @@
     /// Called when the disk is full: deletes what can't be resumed, and records how much space was not enough.
     /// Returns that, or nil if nothing was deleted.
     func giveWay() -> PartRecord.Shortage? {
-      guard !isInMemory, comesAnew else { return nil }
+      // Where there was room for no byte, others have filled it.
+      guard !isInMemory, length > 0, comesAnew else { return nil }
       return state.withLock { state in
         // It is the file by now.
         if state.isNamed { return nil }

@@ -211,6 +211,14 @@
       #expect(testFolder.size("a.bin") == 300_000)
     }
 
+    @Test func `A disk that had room for no byte was not filled`() throws {
+      let part = try part()
+      try part.learn(FileVersion(), serverName: nil, modified: nil, isDecoded: false)
+      #expect(part.giveWay() == nil)
+      part.settle()
+      #expect(testFolder.names == [])
+    }
+
     @Test func `A part that had to start over is one's own, though it is empty`() throws {
       do {
         let part = try part()

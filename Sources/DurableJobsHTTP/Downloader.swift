@@ -64,6 +64,7 @@
     private let limits: Limits
     private let hosts: Hosts
     private let promises = RoomPromises()
+    private let secondNames = SecondNames()
     private let speed: SpeedLimit?
     private let clients: Clients
     private let proxies: Proxies
@@ -153,7 +154,8 @@
         },
         cameEver: { [store] in
           try await OtherDownloads(store: store, users: $3).broughtEver($0, $1, in: $2, besides: download)
-        }, stoodAtFirst: attempt.first, remark: { attempt.tell(.remarked($0)) }, promises: promises, store: store.path)
+        }, stoodAtFirst: attempt.first, remark: { attempt.tell(.remarked($0)) }, promises: promises,
+        secondNames: secondNames, store: store.path)
     }
 
     private func seat(_ attempt: DownloadAttempt) async throws -> Hosts.Seat {

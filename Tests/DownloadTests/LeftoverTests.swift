@@ -285,6 +285,27 @@
       #expect(try setting.folder.text("a.bin~00000000.new.part") == "mine")
     }
 
+    @Test func `for second names a folder is read once a second, however many files ask for them`() async throws {
+      let clock = setting.jobs.clock
+      func fetch(_ file: String) async throws -> Bool {
+        let path = setting.folder.path(file)
+        server.serve("/\(file)", .file(content, lastModified: "Tue, 14 Nov 2023 22:13:20 GMT"))
+        if setting.folder.size(file) == nil {
+          try Data(content.bytes).write(to: URL(filePath: path))
+          let date = Date(timeIntervalSince1970: 1_700_000_000)
+          try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)
+          #expect(link(path, path + "~00000000.new.part") == 0)
+        }
+        let found = try await setting.fetch(setting.download(server.url("/\(file)")))
+        #expect(found.file?.wasThere == true, "\(found.lastError)")
+        return setting.folder.size(file + "~00000000.new.part") == nil
+      }
+      #expect(try await fetch("a.bin"))
+      #expect(try await fetch("b.bin") == false, "it came since")
+      clock.advance(by: .seconds(1))
+      #expect(try await fetch("b.bin"))
+    }
+
     @Test func `a second name of another download's job tells nothing`() async throws {
       let job = try await cancelled()
       try put()

@@ -85,6 +85,9 @@
       return hash.count == 8 && hash.allSatisfy(\.isHexDigit) && other == beside("~" + hash) + Self.markEnding
     }
 
+    /// Whether it may be one for a file of whatever name.
+    static func isAnyMark(_ name: String) -> Bool { name.hasSuffix(markEnding) }
+
     private func beside(_ mark: String) -> String { Self.cut(description, roomFor: mark.utf8.count) + mark }
 
     private static func hash(_ text: String) -> String { SHA256.hash(data: Data(text.utf8)).prefix(4).hexadecimal }

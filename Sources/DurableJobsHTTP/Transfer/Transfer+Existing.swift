@@ -150,7 +150,8 @@
     /// knows it by what its server tells, as was done here.
     private func dropMarks(of file: FileStatus, _ folder: Folder) {
       guard file.links > 1 else { return }
-      for mark in folder.names(where: { name.isMark($0) && folder.status(of: $0)?.inode == file.inode }) {
+      for mark in secondNames.all(in: folder, at: reception.clock.uptime)
+      where name.isMark(mark) && folder.status(of: mark)?.inode == file.inode {
         folder.drop(mark)
       }
     }

@@ -24,6 +24,7 @@
     let remark: @Sendable (String) -> Void
     /// Of all downloads that run here.
     let promises: RoomPromises
+    let secondNames: SecondNames
     let url: String
     /// The given name, or the one from the URL.
     let name: FileName
@@ -45,7 +46,7 @@
       cameSince: @escaping @Sendable (FileName, FileStatus, Folder, String?) async throws -> Bool,
       cameEver: @escaping @Sendable (FileName, FileStatus, Folder, String?) async throws -> Bool,
       stoodAtFirst: @escaping @Sendable (StandingFile) async throws -> StandingFile,
-      remark: @escaping @Sendable (String) -> Void, promises: RoomPromises, store: String?
+      remark: @escaping @Sendable (String) -> Void, promises: RoomPromises, secondNames: SecondNames, store: String?
     ) throws {
       self.job = job
       self.download = download
@@ -59,6 +60,7 @@
       self.stoodAtFirst = stoodAtFirst
       self.remark = remark
       self.promises = promises
+      self.secondNames = secondNames
       self.store = store
       url = download.url.withoutCredentials
       if let wish = download.name {

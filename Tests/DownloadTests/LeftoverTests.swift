@@ -112,6 +112,7 @@
         Download(of: $0)
       }
       #expect(link(setting.folder.path("a.bin"), mark(KnownJob(id, of: stored))) == 0)
+      setting.jobs.clock.advance(by: .seconds(1))
       let again = try await setting.fetch(download)
       #expect(again.id != id && again.file?.wasThere == true, "\(again.lastError)")
       #expect(setting.folder.names == ["a.bin"])
@@ -283,6 +284,30 @@
       #expect(found.state == (isTold ? .succeeded : .failed), "\(found.lastError)")
       #expect(FileManager.default.fileExists(atPath: theirs) != isTold)
       #expect(try setting.folder.text("a.bin~00000000.new.part") == "mine")
+    }
+
+    @Test func `what a job of another store left of a small file before it had its name goes when another brings it`()
+      async throws
+    {
+      server.serve("/a.bin", .file(Content(1000)))
+      let folder = try Folder(path: setting.folder.url.path)
+      func made(_ number: Int64) throws -> (String, Descriptor) {
+        let job = KnownJob(JobID(rawValue: number), nonce: "theirs")
+        let mark = FileName(harmless: "a.bin").mark(for: download.url.absoluteString, job)
+        return (mark, try #require(try folder.lock(mark)))
+      }
+      let held = try made(1)
+      guard held.1.note(part: held.0) else { return }
+      do {
+        let (begun, whole) = (try made(2), try made(3))
+        #expect(begun.1.note(part: begun.0))
+        try download.note(on: whole.0)
+      }
+      try setting.folder.write("mine", to: "a.bin~00000000.new.part")
+      #expect(setting.folder.names.count == 4)
+      #expect(try await setting.fetch(download).file?.wasThere == false)
+      #expect(Set(setting.folder.names) == ["a.bin", held.0, "a.bin~00000000.new.part"])
+      withExtendedLifetime(held) {}
     }
 
     @Test func `for second names a folder is read once a second, however many files ask for them`() async throws {

@@ -135,6 +135,16 @@
     }
   }
 
+  extension Folder {
+    /// Whether it is noted that a download made that file to give it another name, which it may have by now.
+    func isNotedAsSecond(_ name: String) -> Bool {
+      guard let file = try? open(name, O_RDONLY), let bytes = ExtendedAttribute.read(file.number, atMost: 400) else {
+        return false
+      }
+      return bytes == Array(name.utf8) || FileNote(String(decoding: bytes, as: UTF8.self)) != nil
+    }
+  }
+
   extension Descriptor {
     /// Returns whether that could be noted.
     @discardableResult func note(_ note: FileNote) -> Bool { ExtendedAttribute.write(number, note.bytes) }

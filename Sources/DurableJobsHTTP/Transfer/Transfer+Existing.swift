@@ -156,6 +156,17 @@
       }
     }
 
+    /// Takes away what jobs of other stores left of this file when their processes were killed before it had its name: nobody
+    /// goes on with that.
+    func dropUnnamed(in folder: Folder) {
+      for mark in secondNames.all(in: folder, at: reception.clock.uptime)
+      where name.isMark(mark) && folder.status(of: mark)?.links == 1 && folder.isNotedAsSecond(mark) {
+        // Who makes one has it locked.
+        guard let file = try? folder.lock(mark) else { continue }
+        withExtendedLifetime(file) { folder.remove(mark) }
+      }
+    }
+
     /// Whether, by what its server tells, an existing file can be the wanted one.
     func mayBeServers(_ file: FileStatus, isReplaced: Bool) -> Bool {
       file.isRegular && download.sha256 == nil && download.size ?? file.size == file.size

@@ -130,6 +130,7 @@
       defer { promises.end(part) }
       do {
         let file = try await reception.watching(part) { try await fetch(part, before) }
+        dropUnnamed(in: folder)
         let proof = NamingProof(folder: folder, mark: mark, part: part)
         return Result(file: file, proof: file.wasThere ? nil : proof)
       } catch is PartFile.Taken {

@@ -35,7 +35,7 @@
     @Test("work says it through a pipe once", arguments: [[], ["--json"]])
     func workerInPipe(options: [String]) async throws {
       let late = try await durable.add("--delay", "1h", "--", "true")
-      let words = "Job \(late) waits for its time, at "
+      let words = "Job \(late) waits for its time, "
       let ended = try await durable.run(["work"] + options) { [durable] program in
         try await program.says(words)
         let next = try await durable.add("--", "true")

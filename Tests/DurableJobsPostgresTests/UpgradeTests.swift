@@ -134,7 +134,9 @@
           [.ints([1]), .ints([0]), .ints([1]), .int(now), .int(claim), .ints([.min]), .ints([.min]), .ints([.max])])
       }
       func commit() throws { _ = try run("COMMIT") }
-      func renew() throws -> Bool { try run(Transaction.renewSQL, [.ints([id]), .int(now + 40_000)]) == [id] }
+      func renew() throws -> Bool {
+        try run(Transaction.renewSQL, [.ints([id]), .text("session \(id)"), .int(now + 40_000)]) == [id]
+      }
       func finish(_ job: Int64) throws -> Bool {
         let values: [Value] = [.ints([0]), .ints([job]), .ints([claim]), .datas([nil]), .int(now)]
         let isDone = try !run(Transaction.finishSQL, values).isEmpty

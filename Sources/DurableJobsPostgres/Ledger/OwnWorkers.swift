@@ -43,10 +43,11 @@
       }
     }
 
-    /// A number that no claim ever had, whether the transaction is committed or not.
+    /// A number that no claim ever had, whether the transaction is committed or not. Those of a row begin anywhere in the
+    /// lower half: a server that was restored may give the row's number to another process, which counts by itself.
     func nextClaim(ofRow id: Int64) -> ClaimNumber {
       state.withLock { state in
-        let count = (state.claims[id] ?? 0) + 1
+        let count = (state.claims[id] ?? .random(in: 0..<ClaimNumber.limit / 2)) + 1
         state.claims[id] = count
         return ClaimNumber(worker: id, count: count)
       }

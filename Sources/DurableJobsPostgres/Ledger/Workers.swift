@@ -4,9 +4,13 @@
 
   /// Rows of workers: leases, and what is held under them. A worker's row is locked by each claim under it, so that
   /// nobody removes it meanwhile.
+  ///
+  /// A server that was restored, or a fail-over, may have lost a row and given its number to another process: a row is
+  /// this process's own if it also has its session.
   extension Transaction {
     static let lookSQL = """
-      SELECT id,lease_until FROM §worker WHERE id=ANY($1) AND lease_until<>\(WorkerRow.taken) ORDER BY id FOR NO KEY UPDATE
+      SELECT id,lease_until FROM §worker WHERE id=ANY($1) AND session=$2 AND lease_until<>\(WorkerRow.taken)
+      ORDER BY id FOR NO KEY UPDATE
       """
     static let workerIDSQL = "SELECT nextval('§worker_id')"
     static let insertWorkerSQL = """
@@ -15,13 +19,16 @@
       VALUES($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13)
       """
     static let grantSQL =
-      "UPDATE §worker SET lease_until=$2,kinds=$3,queues=$4,satisfied=$5,absent=$6 WHERE id=$1"
-    static let renewSQL =
-      "UPDATE §worker SET lease_until=$2 WHERE id=ANY($1) AND lease_until<>\(WorkerRow.taken) RETURNING id,lease_until"
+      "UPDATE §worker SET lease_until=$3,kinds=$4,queues=$5,satisfied=$6,absent=$7 WHERE id=$1 AND session=$2"
+    static let renewSQL = """
+      UPDATE §worker SET lease_until=$3 WHERE id=ANY($1) AND session=$2 AND lease_until<>\(WorkerRow.taken)
+      RETURNING id,lease_until
+      """
     static let certainSQL = """
       SELECT u.ord FROM unnest($1,$2,$3) u(ord,id,claim) JOIN §job j ON j.id=u.id
       WHERE j.claim=u.claim AND j.state+0=5 AND j.links&\(Links.stopAsked.rawValue)=0
-        AND EXISTS(SELECT 1 FROM §worker w WHERE w.id=u.claim>>\(ClaimNumber.bits) AND w.lease_until<>\(WorkerRow.taken))
+        AND EXISTS(SELECT 1 FROM §worker w
+          WHERE w.id=u.claim>>\(ClaimNumber.bits) AND w.session=$4 AND w.lease_until<>\(WorkerRow.taken))
       ORDER BY 1
       """
     /// What runs under these rows. The planner's settings would have the server compare each with a whole list of others.
@@ -30,7 +37,9 @@
       UPDATE §worker w SET lease_until=\(WorkerRow.taken) FROM unnest($1,$2) u(id,lease_until)
       WHERE w.id=u.id AND w.lease_until=u.lease_until RETURNING w.id
       """
-    static let burySQL = "DELETE FROM §worker WHERE id=ANY($1)"
+    /// Own rows, and those that were taken.
+    static let burySQL =
+      "DELETE FROM §worker WHERE id=ANY($1) AND (session=$2 OR lease_until=\(WorkerRow.taken))"
 
     /// Reads the standing rows of a worker of this process into ``ownRows``.
     func look(at worker: WorkerID) {
@@ -42,7 +51,7 @@
     ) {
       let known = context.workers.rows(of: worker)
       guard !known.isEmpty else { return ownRows[worker] = [] }
-      connection.send(sql, [.ints(known.compactMap(\.id))] + values) { [self] rows in
+      connection.send(sql, [.ints(known.compactMap(\.id)), .text(context.session)] + values) { [self] rows in
         var leases: [Int64: Int64] = [:]
         for row in 0..<rows.count { leases[rows.int(row, 0)] = rows.int(row, 1) }
         ownRows[worker] = known.compactMap { row in
@@ -63,7 +72,7 @@
           .text(nameList(row.kinds)), .text(nameList(row.queues)), .text(row.satisfied.list), .text(row.absent.list),
         ]
         if let id = row.id {
-          connection.send(Self.grantSQL, [.int(id), .int(row.leaseUntil)] + what)
+          connection.send(Self.grantSQL, [.int(id), .text(context.session), .int(row.leaseUntil)] + what)
           own = own.map { $0.id == id ? row : $0 }
         } else {
           connection.send(Self.workerIDSQL) { row.id = $0.int(0, 0) }
@@ -97,7 +106,10 @@
       if !tokens.isEmpty {
         connection.send(
           Self.certainSQL,
-          [.ints(tokens.indices.map(Int64.init)), .ids(tokens.map(\.job)), .ints(tokens.map(\.claim))]
+          [
+            .ints(tokens.indices.map(Int64.init)), .ids(tokens.map(\.job)), .ints(tokens.map(\.claim)),
+            .text(context.session),
+          ]
         ) { rows in answer.reply.certain = (0..<rows.count).map { Int(rows.int($0, 0)) } }
       }
       let listed = Set(tokens)
@@ -124,7 +136,7 @@
     }
 
     func bury(_ workers: [Int64]) {
-      connection.send(Self.burySQL, [.ints(workers.sorted())])
+      connection.send(Self.burySQL, [.ints(workers.sorted()), .text(context.session)])
       goneRows.formUnion(workers)
     }
   }

@@ -96,6 +96,7 @@ FORWARD(PQnoticeProcessor, PQsetNoticeProcessor, (PGconn *a, PQnoticeProcessor b
 FORWARD(PQnoticeReceiver, PQsetNoticeReceiver, (PGconn *a, PQnoticeReceiver b, void *c), (a, b, c))
 FORWARD(int, PQsetnonblocking, (PGconn *a, int b), (a, b))
 FORWARD(int, PQsocket, (const PGconn *a), (a))
+FORWARD(int, PQsslInUse, (PGconn *a), (a))
 FORWARD(ConnStatusType, PQstatus, (const PGconn *a), (a))
 FORWARD(PGTransactionStatusType, PQtransactionStatus, (const PGconn *a), (a))
 FORWARD(char *, PQuser, (const PGconn *a), (a))

@@ -12,7 +12,7 @@
     private final class Certificate {
       private let folder = "/tmp/durable-certificate-\(UUID())"
       var path: String { folder + "/server.crt" }
-      private var key: String { folder + "/server.key" }
+      var key: String { folder + "/server.key" }
 
       init() throws {
         try FileManager.default.createDirectory(
@@ -73,6 +73,24 @@
       await worker.stop()
       await store.close()
       try WholeStore.expect(of: server, schema: schema)
+    }
+
+    @Test("An answer in longer records than libpq reads at once is read to its end, behind an encrypted pooler")
+    func longRecords() async throws {
+      let certificate = try Certificate()
+      let pooler = try TestPooler(
+        before: TestServer.shared.get(), encryptedWith: (certificate.path, certificate.key))
+      let store = try await TestServer.shared.get().store(TestServer.schema(), pooler.way) { $0.isPooled = true }
+      let outputs = (0..<60).map { Data("\"\(String(repeating: "x", count: 5000 + $0 * 37))\"".utf8) }
+      let ids = try await store.insert(JobInsertion(outputs.map { _ in .plain() })).ids
+      let jobs = try await store.claim(.of(60)).jobs
+      let results = zip(jobs, outputs).map { $0.settled(.succeeded(output: $1)) }
+      _ = try await store.settle(results, thenClaim: nil)
+      for count in 1...ids.count {
+        let read = try await store.jobs(JobQuery(.ids(Set(ids.prefix(count))), detail: .output, limit: count))
+        #expect(read.map(\.output) == outputs.prefix(count).map { $0 })
+      }
+      await store.close()
     }
   }
 #endif

@@ -193,15 +193,16 @@
         waker?.wake()
       }
 
-      /// Waits for it that long, or without end, or till there is something to read in `file`. Returns whether it has come.
-      func wait(_ duration: Duration?, file: Int32 = -1) -> Bool {
-        // Without a waker it is looked for each second.
-        let longest = waker == nil ? Duration.seconds(1) : nil
-        let milliseconds = [duration, longest].compactMap(\.self).min().map { Int32(clamping: $0.milliseconds) }
-        var files = [waker?.descriptor ?? -1, file].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        _ = poll(&files, 2, milliseconds ?? -1)
+      /// Waits for it that long. Returns whether it has come.
+      func wait(_ duration: Duration) -> Bool {
+        var file = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        let longest = waker == nil ? min(duration, .seconds(1)) : duration
+        _ = poll(&file, 1, Int32(clamping: longest.milliseconds))
         return hasCome.withLock(\.self)
       }
+
+      /// Readable once it has come; without it, who waits looks each second.
+      var descriptor: Int32 { waker?.descriptor ?? -1 }
     }
 
     private let over = End()
@@ -242,15 +243,17 @@
         throw PostgresFailure(.lost, String(cString: PQerrorMessage(connection)))
       }
       begun()
+      var hasRead = true
       while true {
         while let notice = PQnotifies(connection) {
           heard(String(cString: notice.pointee.extra))
           PQfreemem(notice)
         }
-        let file = PQsocket(connection)
-        guard file >= 0 else { throw PostgresFailure(.lost, "") }
-        if over.wait(nil, file: file) { return }
-        guard PQconsumeInput(connection) == 1 else { throw PostgresFailure(.lost, "") }
+        guard PQsocket(connection) >= 0 else { throw PostgresFailure(.lost, "") }
+        let longest = over.descriptor < 0 ? Duration.seconds(1) : nil
+        hasRead = Libpq.wait(on: connection, for: longest, hasRead: hasRead, or: over.descriptor) == .came
+        if over.wait(.zero) { return }
+        guard Libpq.read(connection) else { throw PostgresFailure(.lost, "") }
       }
     }
   }

@@ -3,12 +3,6 @@
   import DurableJobs
   import Foundation
 
-  #if canImport(Darwin)
-    import Darwin
-  #else
-    import Glibc
-  #endif
-
   /// A connection in pipeline mode: what is sent goes out with ``sync()``, which waits once. Used by one thread.
   ///
   /// Each wait ends at ``deadline``: then the server is asked to stop, unless it may be at a commit, and the connection is
@@ -308,23 +302,19 @@
         guard hasMore >= 0 else { throw lost }
         if hasMore == 0, PQisBusy(connection) == 0 { return PQgetResult(connection) }
         try wait(writing: hasMore > 0)
-        guard PQconsumeInput(connection) == 1 else { throw lost }
+        guard Libpq.read(connection) else { throw lost }
         if hasMore > 0, PQisBusy(connection) == 0 { return PQgetResult(connection) }
       }
     }
 
     private func wait(writing: Bool) throws {
-      let events = Int16(POLLIN) | (writing ? Int16(POLLOUT) : 0)
-      while true {
-        let rest = (deadline - SystemClock().uptime).milliseconds
-        var descriptor = pollfd(fd: PQsocket(connection), events: events, revents: 0)
-        guard descriptor.fd >= 0 else { throw lost }
-        let number = rest > 0 ? poll(&descriptor, 1, Int32(clamping: rest)) : 0
-        if number > 0 { return }
-        if number < 0, errno == EINTR { continue }
-        if !isCommitting { canceller?.cancel() }
-        throw PostgresFailure(.timedOut, "a statement took too long, and was given up")
+      guard PQsocket(connection) >= 0 else { throw lost }
+      let rest = deadline - SystemClock().uptime
+      guard Libpq.wait(on: connection, for: max(rest, .zero), writing: writing) == .isOver || rest <= .zero else {
+        return
       }
+      if !isCommitting { canceller?.cancel() }
+      throw PostgresFailure(.timedOut, "a statement took too long, and was given up")
     }
   }
 

@@ -429,8 +429,6 @@
         #expect(report.pruned == 1)
         #expect(try await store.jobs(JobQuery()).map(\.id) == [ids[0], ids[1], held[0]])
       }
-      // From the first job again.
-      store.engine.pruning.withLock { $0 = PruningCursor() }
       #expect(try await store.recover(RecoveryRequest()).pruned == 3)
       #expect(try await store.check() == [])
     }

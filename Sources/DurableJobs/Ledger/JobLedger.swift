@@ -97,7 +97,7 @@ package struct LedgerReply {
   package var held: [JobID] = []
   /// Those of ``Needs/heldBy`` under which more runs.
   package var unread: Set<Int64> = []
-  /// Those of ``Needs/childrenOf`` that have a child which was passed over.
+  /// Those of ``Needs/jobs`` that were passed over, and of ``Needs/childrenOf`` that have a child which was.
   package var passedOver: Set<JobID> = []
   /// By ``Needs/overdue``, with rows in ``jobs``; or jobs that ``LedgerRequest/take`` passed over, past their deadline.
   package var overdue: [JobID] = []

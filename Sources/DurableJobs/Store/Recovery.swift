@@ -23,6 +23,8 @@ public struct RecoveryReport: Hashable, Sendable {
   public var unreadable: [JobID]
   /// There is more to do than `limit`: ask again at once.
   public var hasMore: Bool
+  /// Jobs to be deleted that were left alone, since somebody had them, or what needed them, locked.
+  package var passedOver: [JobID] = []
   /// Ask again after this time: a worker in doubt was asked to renew, or the next deadline passes.
   public var comeAgain: Duration?
 

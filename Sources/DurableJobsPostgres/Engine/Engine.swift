@@ -18,6 +18,10 @@
     let pruning = Lock(PruningCursor())
     /// How many jobs a look for those past their retention examines: fewer, where that has taken too long.
     let pruningRows = Lock(PruningPass.mostRows)
+    /// How many jobs past their retention are deleted at once: fewer, where that has taken too long.
+    let pruningBite = Lock(RecoveryRequest().limit)
+    /// Jobs past their retention that were locked when they were to be deleted: the next sweep comes to them again.
+    let passedOver = Lock<[JobID]>([])
     /// How many sweeps pass before the next look for jobs that run for no worker.
     let sweepsBeforeStrays = Lock(0)
     /// Damaged rows that were found, to be included in the next report.
@@ -118,7 +122,8 @@
 
     /// For a worker, which does nothing else meanwhile. Throws `JobError.Code.locked` if somebody keeps a lock too long.
     func writeForWorker<R: Sendable>(
-      as sort: Request.Sort = .worker, _ body: @escaping @Sendable (Transaction) throws -> R
+      as sort: Request.Sort = .worker, within limit: Duration? = nil,
+      _ body: @escaping @Sendable (Transaction) throws -> R
     ) async throws -> R {
       let patience = configuration.lockPatience
       return try await run(as: sort) { try $0.write(until: $1, waitingForLocks: patience, body) }

@@ -10,17 +10,21 @@
       let ended = context.process?.ended(of: processes) ?? []
       for (session, process) in processes where !ended.contains(session) { deathWatch.watch(process) }
       let verdict = judge(census, ended: ended, except: request.worker, now: now)
-      let expired = try await findExpired(now: now, limit: limit)
-      let plan = RecoveryPlan(request, census, losing: verdict.losses, expired: expired, now: now)
+      let expired = try await findExpired(now: now, limit: min(limit, pruningBite.value))
+      var plan = RecoveryPlan(request, census, losing: verdict.losses, expired: expired, now: now)
+      var deletion = RecoveryPlan()
+      deletion.expired = Set(plan.expired + passedOver.value).sorted()
+      deletion.batches = plan.batches
+      (plan.expired, plan.batches) = ([], [])
 
       var report = RecoveryReport()
-      if !plan.isNothing {
-        report = try await writeForWorker {
-          try $0.recover(plan, limit: limit)
-        }
+      if !plan.isNothing { report = try await writeForWorker { [plan] in try $0.recover(plan, limit: limit) } }
+      if let deleted = try await delete(deletion) {
+        report.pruned = deleted.pruned
+        passedOver.withLock { $0 = Array(deleted.passedOver.prefix(RecoveryRequest().limit)) }
+        pruning.withLock { $0 = expired.cursor }
+        if expired.hasMore { report.hasMore = true }
       }
-      pruning.withLock { $0 = expired.cursor }
-      if expired.hasMore { report.hasMore = true }
       var nextDeadline = census.nextDeadline
       if nextDeadline != nil, !plan.isNothing { nextDeadline = try await read { try $0.nextDeadline() } }
       let rest = nextDeadline.map { Duration.milliseconds(max($0, 0) - now) }
@@ -30,6 +34,30 @@
         return unreadable
       }
       return report
+    }
+
+    /// Deletes what has expired, and nothing else: very many may have been needed by it, all of which are looked at. Returns
+    /// nil where that takes longer than it may; it is tried with fewer the next time.
+    private func delete(_ plan: RecoveryPlan) async throws -> RecoveryReport? {
+      guard !plan.isNothing else { return RecoveryReport() }
+      let (begun, patience) = (SystemClock().uptime, configuration.lockPatience)
+      do {
+        let report = try await writeForWorker(within: patience * 2) {
+          try $0.recover(plan, limit: max(plan.expired.count, 1))
+        }
+        let took = SystemClock().uptime - begun
+        if took > patience {
+          pruningBite.withLock { $0 = max($0 / 2, 1) }
+        } else if took < patience / 4 {
+          pruningBite.withLock { $0 = min(2 * $0, RecoveryRequest().limit) }
+        }
+        return report
+      } catch let error as JobError where (error.cause as? PostgresFailure)?.isOfTime == true {
+        pruningBite.withLock { $0 = max(min($0, plan.expired.count) / 2, 1) }
+        passedOver.withLock { $0 = [] }
+        // One that is too much by itself has its turn with the next pass.
+        return plan.expired.count > 1 ? nil : RecoveryReport()
+      }
     }
 
     /// The first sweep looks for jobs that run for no worker, and one of twenty after it: none come to be.

@@ -27,11 +27,20 @@
     static let lockFreeJobsSQL = lockJobsSQL + passingOver
     static let jobsSQL = "SELECT \(row) FROM §job j WHERE j.id=ANY($1) ORDER BY j.id"
     static let lockChildrenSQL = lock("ARRAY(SELECT child FROM §edge WHERE parent=ANY($1))")
-    static let lockFreeChildrenSQL = lockChildrenSQL + passingOver
-    static let childEdgesSQL =
-      "SELECT parent,child,need,slot FROM §edge WHERE parent=ANY($1) ORDER BY parent,child,need,slot"
-    static let childrenSQL =
-      "SELECT \(row) FROM §job j WHERE j.id=ANY(ARRAY(SELECT child FROM §edge WHERE parent=ANY($1))) ORDER BY j.id"
+    private static func childEdgesSQL(_ condition: String) -> String {
+      "SELECT parent,child,need,slot FROM §edge WHERE parent=ANY($1)\(condition) ORDER BY parent,child,need,slot"
+    }
+    static let childEdgesSQL = childEdgesSQL("")
+    private static func childrenSQL(_ columns: String, _ condition: String) -> String {
+      """
+      SELECT \(columns) FROM §job j WHERE j.id=ANY(ARRAY(SELECT child FROM §edge WHERE parent=ANY($1)))\(condition) ORDER BY j.id
+      """
+    }
+    static let childrenSQL = childrenSQL(row, "")
+    /// Of jobs that are to be deleted: what has succeeded keeps none, and there may be very many.
+    static let lockKeepersSQL = childrenSQL("j.id", " AND j.state+0<>7") + " FOR UPDATE" + passingOver
+    static let keepersSQL = childrenSQL(row, " AND j.state+0<>7")
+    static let keeperEdgesSQL = childEdgesSQL(" AND EXISTS(SELECT 1 FROM §job WHERE id=child AND state+0<>7)")
     static let parentsSQL = """
       SELECT e.parent,e.child,e.need,e.slot,
         (SELECT CASE WHEN j.links&\(Links.afterFailure.rawValue)<>0 THEN 8 ELSE j.state END FROM §job j WHERE j.id=e.parent)
@@ -107,17 +116,20 @@
       if !needs.jobs.isEmpty {
         let jobs = Value.ids(needs.jobs.sorted())
         connection.send(isPassing ? Self.lockFreeJobsSQL : Self.lockJobsSQL, [jobs]) { answer.lock($0) }
-        read(Self.jobsSQL, [jobs], answer, where: isTaken)
+        read(Self.jobsSQL, [jobs], answer) { id in
+          if !isTaken(id) { answer.reply.passedOver.insert(id) }
+          return isTaken(id)
+        }
       }
       if !needs.childrenOf.isEmpty {
         let parents = Value.ids(needs.childrenOf.sorted())
-        connection.send(isPassing ? Self.lockFreeChildrenSQL : Self.lockChildrenSQL, [parents]) { answer.lock($0) }
+        connection.send(isPassing ? Self.lockKeepersSQL : Self.lockChildrenSQL, [parents]) { answer.lock($0) }
         var others: Set<JobID> = []
-        read(Self.childrenSQL, [parents], answer) { id in
+        read(isPassing ? Self.keepersSQL : Self.childrenSQL, [parents], answer) { id in
           if !isTaken(id) { others.insert(id) }
           return isTaken(id)
         }
-        connection.send(Self.childEdgesSQL, [parents]) { rows in
+        connection.send(isPassing ? Self.keeperEdgesSQL : Self.childEdgesSQL, [parents]) { rows in
           let edges = (0..<rows.count).compactMap { Self.edge(rows, $0) }
           answer.reply.children += edges
           answer.reply.passedOver.formUnion(edges.lazy.filter { others.contains($0.child) }.map(\.parent))

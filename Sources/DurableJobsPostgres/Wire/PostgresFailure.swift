@@ -79,6 +79,9 @@
     /// again.
     var isCollision: Bool { ["40P01", "40001", "55P03", "53200"].contains(sqlState) }
 
+    /// It took too long, or waited too long for a lock: something smaller may do better.
+    var isOfTime: Bool { kind == .timedOut || ["55P03", "57014"].contains(sqlState) }
+
     /// The connection is of no more use: it is gone, or leads to a server that is shutting down or read-only.
     var endsConnection: Bool {
       switch kind {

@@ -58,6 +58,7 @@ extension JobLedger {
     // Where nothing could be recovered, others keep the rest locked: it has its turn with the next sweep.
     if !left.isEmpty, report.recovered > 0 { report.hasMore = true }
     book.changes.goneWorkers = (retiring + lost).filter { !left.contains($0) }
+    report.passedOver = plan.expired.filter { known.passedOver.contains($0) || answer.passedOver.contains($0) }
     try book.conclude()
     return report
   }

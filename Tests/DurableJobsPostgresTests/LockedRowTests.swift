@@ -1,0 +1,89 @@
+#if Postgres
+  import DurableJobs
+  import DurableJobsTesting
+  import Foundation
+  import PostgresTestServer
+  import TestProcesses
+  import Testing
+
+  @testable import DurableJobsPostgres
+
+  /// What somebody keeps locked, or can't be written in the time of a call, keeps nobody from all else.
+  @Suite struct LockedRowTests {
+    private let server: TestServer
+    private let schema = TestServer.schema()
+    private let clock = ManualClock()
+    private let store: PostgresStore
+
+    init() async throws {
+      server = try TestServer.shared.get()
+      store = try await server.store(schema, clock: clock) {
+        ($0.lockPatience, $0.callLimit) = (.milliseconds(50), .seconds(600))
+      }
+    }
+
+    private func holding<R>(_ sql: String, _ body: () async throws -> R) async throws -> R {
+      try await server.holding("SET search_path=\"\(schema)\"; \(sql)", database: "postgres", body)
+    }
+
+    private func insert(_ count: Int, terms: JobTerms = JobTerms(), after edges: [JobEdge] = []) async throws
+      -> [JobID]
+    {
+      try await store.insert(JobInsertion((0..<count).map { _ in .plain(terms: terms, after: edges) })).ids
+    }
+
+    /// What workers held whose leases have lapsed, and who were asked, and did not answer.
+    private func die(_ workers: [String]) async throws -> [JobID] {
+      _ = try await insert(workers.count)
+      var held: [JobID] = []
+      for worker in workers { held += try await store.claim(.of(1, worker: worker)).jobs.map(\.token.job) }
+      clock.advance(by: Defaults.lease)
+      _ = try await store.recover(RecoveryRequest())
+      clock.advance(by: Defaults.doubtInterval)
+      return held
+    }
+
+    @Test("What has expired and can't be deleted in time delays nothing else, and fewer are deleted at once")
+    func expired() async throws {
+      let old = try await insert(8)
+      _ = try await store.change(.cancel(reason: nil), where: .ids(Set(old)), after: nil, limit: 9)
+      clock.advance(by: .seconds(700_000))
+      // Whoever deletes more than two waits for what a program has locked.
+      try server.psql(
+        """
+        CREATE TABLE slow();
+        CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          IF (SELECT count(*) FROM gone)>2 THEN LOCK TABLE "\(schema)".slow; END IF;
+          RETURN NULL;
+        END $$;
+        CREATE TRIGGER slow AFTER DELETE ON job REFERENCING OLD TABLE AS gone FOR EACH STATEMENT
+          EXECUTE FUNCTION slow();
+        """, schema: schema)
+      try await holding("LOCK TABLE slow") {
+        _ = try await die(["a"])
+        let first = try await store.recover(RecoveryRequest(limit: 8))
+        #expect(first.recovered == 1 && first.pruned == 0)
+        var pruned: [Int] = []
+        while pruned.reduce(0, +) < 8 { pruned.append(try await store.recover(RecoveryRequest(limit: 8)).pruned) }
+        #expect(pruned.max() == 2)
+      }
+      #expect(try await store.check() == [])
+    }
+
+    @Test("A child that succeeded keeps no parent, and is not waited for, nor looked at, when that is deleted")
+    func succeededChild() async throws {
+      let parent = try await insert(1)
+      let child = try await insert(1, after: [JobEdge(.job(parent[0]))])
+      for _ in 0..<2 {
+        let jobs = try await store.claim(.of(1)).jobs
+        _ = try await store.settle(jobs.map { $0.settled() }, thenClaim: nil)
+      }
+      clock.advance(by: .seconds(90_000))
+      try await holding("SELECT 1 FROM job WHERE id=\(child[0].rawValue) FOR UPDATE") {
+        let report = try await store.recover(RecoveryRequest())
+        #expect(report.pruned == 1)
+      }
+      #expect(try await store.jobs(JobQuery()).map(\.id) == child)
+    }
+  }
+#endif

@@ -85,5 +85,68 @@
       }
       #expect(try await store.jobs(JobQuery()).map(\.id) == child)
     }
+
+    /// Jobs whose ends can't be stored while that of another is held up, by a lock or for the time that it takes.
+    private func hasty(_ isLate: Bool) async throws -> PostgresStore {
+      try await server.store(schema, clock: clock) {
+        ($0.lockPatience, $0.callLimit) = isLate ? (.seconds(600), .seconds(3)) : (.milliseconds(50), .seconds(600))
+        $0.policy.maxCrashesInRow = 1
+      }
+    }
+
+    @Test(
+      "A job past its deadline whose end can't be stored stops its queue for one call, and ends once it can",
+      arguments: [false, true])
+    func overdueClaim(isLate: Bool) async throws {
+      let store = try await hasty(isLate)
+      let late = try await insert(1, terms: JobTerms(deadline: .end(by: .after(.seconds(1)))))
+      let child = try await insert(1, after: [JobEdge(.job(late[0]))])
+      let other = try await insert(1)
+      clock.advance(by: .seconds(2))
+      try await holding("SELECT 1 FROM job WHERE id=\(child[0].rawValue) FOR UPDATE") {
+        await #expect(throws: JobError.self) { try await store.claim(.of(2)) }
+        let batch = try await store.claim(.of(2))
+        #expect(batch.jobs.map(\.token.job) == other && !batch.hasMore)
+      }
+      _ = try await store.recover(RecoveryRequest())
+      try await until { try await store.counts(where: .all) == JobCounts([.failed: 1, .skipped: 1, .running: 1]) }
+      await store.close()
+    }
+
+    @Test(
+      "Jobs whose end can't be stored, overdue ones and those of the dead, keep no sweep from all else",
+      arguments: [false, true])
+    func lateEnds(isLate: Bool) async throws {
+      let store = try await hasty(isLate)
+      let crashing = try await insert(1)
+      _ = try await store.claim(.of(1, worker: "a"))
+      let other = try await insert(1)
+      _ = try await store.claim(.of(1, worker: "b"))
+      let overdue = try await insert(1, terms: JobTerms(deadline: .end(by: .after(.seconds(1)))))
+      let children =
+        try await insert(1, after: [JobEdge(.job(overdue[0]))]) + insert(1, after: [JobEdge(.job(crashing[0]))])
+      func states(_ ids: [JobID]) async throws -> [JobState] {
+        try await self.store.jobs(JobQuery(.ids(Set(ids)))).map(\.state)
+      }
+      // Till it is so, workers sweep again and again, whether one fails or not.
+      func sweep(until isSo: () async throws -> Bool) async throws {
+        try await until {
+          _ = try? await store.recover(RecoveryRequest())
+          clock.advance(by: .seconds(30))
+          return try await isSo()
+        }
+      }
+      clock.advance(by: Defaults.lease)
+      let locked = children.map { "\($0.rawValue)" }.joined(separator: ",")
+      try await holding("SELECT 1 FROM job WHERE id IN(\(locked)) FOR UPDATE") {
+        try await sweep { try await states(other) != [.running] }
+        #expect(try await states(children) == [.blocked, .blocked])
+      }
+      try await sweep { try await states(children) == [.skipped, .skipped] }
+      #expect(try await states(overdue + crashing) == [.failed, .failed])
+      try await sweep { try server.psql("SELECT id FROM worker", schema: schema) == [] }
+      #expect(try await store.check() == [])
+      await store.close()
+    }
   }
 #endif

@@ -25,8 +25,10 @@
         pruning.withLock { $0 = expired.cursor }
         if expired.hasMore { report.hasMore = true }
       }
+      if !request.isRetiring { endLate() }
+      // What has passed by now, and is left, somebody keeps locked.
       var nextDeadline = census.nextDeadline
-      if nextDeadline != nil, !plan.isNothing { nextDeadline = try await read { try $0.nextDeadline() } }
+      if nextDeadline != nil, !plan.isNothing { nextDeadline = try await read { try $0.nextDeadline(after: now) } }
       let rest = nextDeadline.map { Duration.milliseconds(max($0, 0) - now) }
       report.comeAgain = [verdict.comeAgain, rest].compactMap(\.self).min()
       report.unreadable = unreadable.withLock { unreadable in
@@ -57,6 +59,21 @@
         passedOver.withLock { $0 = [] }
         // One that is too much by itself has its turn with the next pass.
         return plan.expired.count > 1 ? nil : RecoveryReport()
+      }
+    }
+
+    /// Ends by themselves the jobs whose end was too much for a claim, or for a sweep, which does not wait for that.
+    private func endLate() {
+      guard context.lateEnds.begin(at: clock.uptime) else { return }
+      // Unstructured, since the sweep does not wait for it. It ends once each was tried.
+      Task(executorPreference: EngineThread.shared) { [weak self] in
+        while let self, let id = context.lateEnds.next(at: clock.uptime) {
+          let patience = configuration.lockPatience
+          let end: Void? = try? await run(as: .worker) {
+            try $0.write(until: $1, waitingForLocks: patience) { try $0.endLate(id) }
+          }
+          context.lateEnds.tried(id, hasEnded: end != nil, at: clock.uptime)
+        }
       }
     }
 

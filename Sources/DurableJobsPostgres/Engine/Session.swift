@@ -172,6 +172,7 @@
     }
 
     private func abandon(_ transaction: Transaction, after error: any Error) {
+      if (error as? PostgresFailure)?.isOfTime == true { engine.context.lateEnds.suspect(transaction.ends) }
       routes.forget()
       drop(after: error)
       if connection === transaction.connection { transaction.rollback() }

@@ -122,6 +122,7 @@
       }
       // Those behind the last one that there was room for were not reached.
       answer.reply.overdue = overdue.filter { job in
+        guard !transaction.context.lateEnds.contains(job.id) else { return false }
         if let only = request.only { return job.id == only }
         let queue = transaction.routes.byID[job.route]?.queue ?? ""
         guard let taken = taken[queue], taken.count >= request.free[queue] ?? 0 else { return true }

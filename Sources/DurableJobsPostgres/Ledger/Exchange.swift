@@ -53,6 +53,7 @@
       try placeMoves()
       try claim?.finish(self, answer)
       try loadHeld(request.load, answer)
+      ends += answer.reply.overdue + (request.load.passesOverLocked ? answer.reply.held : [])
       try loadAgain(request.load, answer)
       if let worker = request.load.worker { answer.reply.workers = context.workers.counted(ownRows[worker] ?? []) }
       if !request.load.limitsOf.isEmpty { answer.reply.limits = try limits(of: request.load.limitsOf) }

@@ -111,7 +111,7 @@
     func lock(_ jobs: [JobID]) { connection.send(Self.lockJobsSQL, [.ids(jobs.sorted())]) }
 
     func load(_ needs: Needs, _ answer: PipelineAnswer) {
-      let isPassing = needs.passesOverLocked
+      let (isPassing, late) = (needs.passesOverLocked, context.lateEnds.count)
       func isTaken(_ id: JobID) -> Bool { !isPassing || answer.locked.contains(id) }
       if !needs.jobs.isEmpty {
         let jobs = Value.ids(needs.jobs.sorted())
@@ -160,9 +160,11 @@
         loadOwners(of: needs.keys, all: needs.allOwnersOf, answer)
       }
       if !needs.heldBy.isEmpty {
-        let values: [Value] = [.ints(needs.heldBy), .int(Int64(needs.heldLimit))]
-        connection.send(isPassing ? Self.lockFreeHeldSQL : Self.lockHeldSQL, values) { rows in
-          answer.held = (0..<rows.count).map { rows.id($0, 0) }
+        let limit = Int64(needs.heldLimit).addingReportingOverflow(late)
+        let values: [Value] = [.ints(needs.heldBy), .int(limit.overflow ? .max : limit.partialValue)]
+        connection.send(isPassing ? Self.lockFreeHeldSQL : Self.lockHeldSQL, values) { [context] rows in
+          let held = (0..<rows.count).map { rows.id($0, 0) }
+          answer.held = isPassing ? context.lateEnds.without(held) : held
         }
       }
       if let batch = needs.batch {
@@ -172,10 +174,10 @@
         }
       }
       if needs.overdue > 0 {
-        let values: [Value] = [.int(now), .int(Int64(needs.overdue))]
+        let values: [Value] = [.int(now), .int(Int64(needs.overdue) + late)]
         connection.send(Self.lockOverdueSQL, values) { answer.lock($0) }
-        read(Self.overdueSQL, values, answer) {
-          answer.locked.contains($0)
+        read(Self.overdueSQL, values, answer) { [context] in
+          answer.locked.contains($0) && !context.lateEnds.contains($0)
         } each: {
           answer.reply.overdue.append($0)
         }

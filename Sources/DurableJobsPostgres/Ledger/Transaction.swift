@@ -13,6 +13,7 @@
     let workers: OwnWorkers
     let lineStarts = LineStarts()
     let dueStarts = DueStarts()
+    let lateEnds = LateEnds()
     /// Routes of which so many jobs have passed their deadline that a claim would search long for others in their lines: it
     /// ends as many as it may, and leaves the rest of the line to a later one.
     let crowdedRoutes = Lock<Set<Int64>>([])
@@ -59,6 +60,8 @@
     private var unplaced: [(id: JobID, route: Int64, from: JobState?, to: JobState?)] = []
     /// Rows of workers that gave a sign of life.
     var signsOfLife: [Int64] = []
+    /// Jobs that a claim or a sweep ends, of its own accord.
+    var ends: [JobID] = []
     /// Damaged rows that were found.
     var unreadable: [JobID] = []
     /// Rows of this process's workers as they will be once this is committed.

@@ -28,7 +28,7 @@
           mayJoin = try run(round, in: transaction, &batch)
         }
       } catch let failure as PostgresFailure where failure.kind == .timedOut {
-        setLargestClaim(transaction, isLate: true)
+        if transaction.ends.isEmpty { setLargestClaim(transaction, isLate: true) }
         throw failure
       }
       if batch.claimed?.jobs.isEmpty == false { setLargestClaim(transaction, isLate: false) }

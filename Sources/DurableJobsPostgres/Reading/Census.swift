@@ -23,7 +23,7 @@
     static let hasDueSQL =
       "SELECT EXISTS(SELECT 1 FROM §route r WHERE EXISTS(SELECT 1 FROM §job WHERE route=r.id AND state=3 AND rank<=$1))"
     static let changesSQL = "SELECT changes FROM §meta WHERE id=1"
-    static let nextDeadlineSQL = "SELECT at FROM §deadline ORDER BY at LIMIT 1"
+    static let nextDeadlineSQL = "SELECT at FROM §deadline WHERE at>$1 ORDER BY at LIMIT 1"
     /// Without those that others keep.
     static let finishedSQL = """
       SELECT j.id,j.state,j.entered_at,
@@ -64,15 +64,16 @@
       return outlook
     }
 
-    func nextDeadline() throws -> Int64? {
+    /// The first that is later than `now`.
+    func nextDeadline(after now: Int64) throws -> Int64? {
       var next: Int64?
-      sendForDeadline { next = $0 }
+      sendForDeadline(after: now) { next = $0 }
       try connection.sync()
       return next
     }
 
-    private func sendForDeadline(_ read: @escaping (Int64?) -> Void) {
-      connection.send(Self.nextDeadlineSQL) { rows in if rows.count > 0 { read(rows.int(0, 0)) } }
+    private func sendForDeadline(after time: Int64 = .min, _ read: @escaping (Int64?) -> Void) {
+      connection.send(Self.nextDeadlineSQL, [.int(time)]) { rows in if rows.count > 0 { read(rows.int(0, 0)) } }
     }
 
     /// The oldest first, and by session the processes of those workers that reported theirs.

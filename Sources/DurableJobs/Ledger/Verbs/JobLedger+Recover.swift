@@ -48,8 +48,7 @@ extension JobLedger {
       if retiring.contains(row.claim.worker) {
         book.giveBack(id, policy)
       } else if report.recovered < limit, known.overdue.count <= limit {
-        let (now, policy) = (book.date, policy)
-        book.end(id, concernsClaim: true) { $0.settle(.crashed, now: now, policy: policy, random: .random(in: 0...1)) }
+        book.crash(id, policy)
         report.recovered += 1
       } else {
         left.insert(row.claim.worker)
@@ -62,9 +61,28 @@ extension JobLedger {
     try book.conclude()
     return report
   }
+
+  /// Ends alone a job whose deadline has passed, or whose worker was lost: all that follows from that may be too much to
+  /// be done with anything else.
+  package func endLate(_ id: JobID) throws {
+    var book = Book(self)
+    try book.load(Needs(jobs: [id], passesOverLocked: true))
+    guard let row = book[id] else { return }
+    if row.course.state == .running, !row.isHeld {
+      book.crash(id, policy)
+    } else if let deadline = row.openDeadline, deadline.date <= book.date {
+      _ = book.passDeadline(of: id)
+    }
+    try book.conclude()
+  }
 }
 
 extension Book {
+  fileprivate mutating func crash(_ id: JobID, _ policy: StorePolicy) {
+    let now = date
+    end(id, concernsClaim: true) { $0.settle(.crashed, now: now, policy: policy, random: .random(in: 0...1)) }
+  }
+
   /// Whether it is past its retention, and nothing keeps it. The children must have been requested.
   fileprivate func isExpired(_ id: JobID, _ policy: StorePolicy) -> Bool {
     guard let row = self[id], case let state = row.course.state,

@@ -43,6 +43,18 @@
       return held
     }
 
+    @Test("A worker's row that is locked keeps no sweep from bringing back the jobs of others")
+    func worker() async throws {
+      let held = try await die(["a", "b"])
+      try await holding("SELECT 1 FROM worker WHERE name='a' FOR UPDATE") {
+        let report = try await store.recover(RecoveryRequest())
+        #expect(report.recovered == 1)
+        #expect(try await store.jobs(JobQuery(.state(.ready) || .state(.scheduled))).map(\.id) == [held[1]])
+      }
+      #expect(try await store.recover(RecoveryRequest()).recovered == 1)
+      #expect(try server.psql("SELECT id FROM worker", schema: schema) == [])
+    }
+
     @Test("What has expired and can't be deleted in time delays nothing else, and fewer are deleted at once")
     func expired() async throws {
       let old = try await insert(8)

@@ -33,9 +33,12 @@
       """
     /// What runs under these rows. The planner's settings would have the server compare each with a whole list of others.
     static let ownClaimsSQL = "SELECT h.id,h.claim FROM \(whatRuns) WHERE h.claim>>\(ClaimNumber.bits)=ANY($1)"
+    /// Without those that are locked, as by a process that was stopped in the middle of its claim: the next sweep comes
+    /// to them again.
     static let dispossessSQL = """
-      UPDATE §worker w SET lease_until=\(WorkerRow.taken) FROM unnest($1,$2) u(id,lease_until)
-      WHERE w.id=u.id AND w.lease_until=u.lease_until RETURNING w.id
+      UPDATE §worker SET lease_until=\(WorkerRow.taken) WHERE id=ANY(ARRAY(
+        SELECT w.id FROM unnest($1,$2) u(id,lease_until) JOIN §worker w ON w.id=u.id AND w.lease_until=u.lease_until
+        ORDER BY w.id FOR UPDATE OF w SKIP LOCKED)) RETURNING id
       """
     /// Own rows, and those that were taken.
     static let burySQL =

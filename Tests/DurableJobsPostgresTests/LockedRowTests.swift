@@ -55,6 +55,24 @@
       #expect(try server.psql("SELECT id FROM worker", schema: schema) == [])
     }
 
+    @Test("A limited queue whose row somebody keeps locked costs its workers one call, and no other queue")
+    func limited() async throws {
+      try await store.configure([.limits(queue: "default", JobLimits(running: 5))])
+      let limited = try await insert(1)
+      let free = try await store.insert(JobInsertion([NewJob(queue: "free", kind: "work", payload: Data())])).ids
+      let request = ClaimRequest(worker: WorkerID("w"), kinds: ["work"], free: ["default": 1, "free": 1])
+      try await holding("SELECT 1 FROM queue WHERE name='default' FOR UPDATE") {
+        await #expect(throws: JobError.self) { try await store.claim(request) }
+        let batch = try await store.claim(request)
+        #expect(batch.jobs.map(\.token.job) == free)
+        // It is asked for again soon, and not at once.
+        #expect(!batch.hasMore && batch.full == [])
+        #expect(Duration.milliseconds(25)...Duration.milliseconds(75) ~= batch.nextDue ?? .zero)
+      }
+      #expect(try await store.claim(request).jobs.map(\.token.job) == limited)
+      #expect(store.engine.context.heldQueues.value == [])
+    }
+
     @Test("What has expired and can't be deleted in time delays nothing else, and fewer are deleted at once")
     func expired() async throws {
       let old = try await insert(8)

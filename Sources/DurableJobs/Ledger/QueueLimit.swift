@@ -31,8 +31,11 @@ package struct QueueLimit: Sendable {
   var hasSlot: Bool { limits.running.map { running < $0 } ?? true }
 
   /// How many jobs may begin now.
-  var places: Int {
-    guard isOwn else { return 0 }
+  var places: Int { isOwn ? room : 0 }
+  /// There is room, but somebody else has the queue.
+  var isTaken: Bool { !isOwn && room > 0 }
+
+  private var room: Int {
     let slots = limits.running.map { max($0 - running, 0) } ?? .max
     guard let rate = limits.rate else { return slots }
     return min(slots, Int(max(now + rate.depth - max(tat, now), 0) / rate.interval))

@@ -20,6 +20,7 @@
         AND(q.rate IS NULL OR NOT q.tat BETWEEN $2+(q.burst-1)*\(interval)+1 AND $2+q.burst*\(interval)+\(QueueLimit.slack))
       ORDER BY q.id FOR UPDATE
       """
+    static let lockFreeLimitsSQL = lockLimitsSQL + " SKIP LOCKED"
     static let limitsOfSQL = """
       SELECT q.name,q.running,q.rate,q.period,q.burst,q.tat,\(running) FROM §queue q WHERE q.name=ANY($1) ORDER BY q.id
       """
@@ -31,15 +32,25 @@
       try prepareClaim()
       let names = routes.limits.keys.filter { free[$0] ?? 0 > 0 }.map(\.composed).sorted()
       guard !names.isEmpty else { return [] }
+      let held = context.heldQueues.value
       var locked: Set<String> = []
       var limits: [QueueLimit] = []
-      connection.send(Self.lockLimitsSQL, [.texts(names), .int(now * 1000)]) { rows in
-        locked = Set((0..<rows.count).map { rows.text($0, 0) ?? "" })
+      for (sql, names) in [
+        (Self.lockLimitsSQL, names.filter { !held.contains($0) }),
+        (Self.lockFreeLimitsSQL, names.filter(held.contains)),
+      ] where !names.isEmpty {
+        connection.send(sql, [.texts(names), .int(now * 1000)]) { rows in
+          locked.formUnion((0..<rows.count).map { rows.text($0, 0) ?? "" })
+        }
       }
       connection.send(Self.limitsOfSQL, [.texts(names)]) { [now] rows in
         limits = Self.limits(rows, at: now) { locked.contains($0) }
       }
-      try sync()
+      do { try sync() } catch let failure as PostgresFailure where failure.sqlState == "55P03" {
+        context.heldQueues.withLock { $0.formUnion(names) }
+        throw failure
+      }
+      context.heldQueues.withLock { $0.subtract(locked) }
       try checkAge()
       return limits
     }

@@ -27,6 +27,9 @@
     let table: Int64
     /// The time that the store is known to tell of.
     let notedAt: Lock<Int64>
+    /// Limited queues for which a claim has waited too long: somebody keeps their rows locked, and nobody waits for these any
+    /// more until one found them free.
+    let heldQueues = Lock<Set<String>>([])
     /// How many jobs of a queue a claim gets at most: fewer, where more could not be read in time.
     let largestClaim = Lock(Transaction.largestClaim)
 

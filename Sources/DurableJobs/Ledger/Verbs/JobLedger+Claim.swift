@@ -63,7 +63,7 @@ extension ClaimBatch {
     if limit.isNews { changes.tats[limit.queue] = limit.tat }
     let wasFull = request.limited.contains(limit.queue) && request.free[limit.queue] == 0
     guard full.remove(limit.queue) != nil || wasFull else { return }
-    if limit.hasSlot, let next = limit.next {
+    if let next = limit.isTaken ? now + .random(in: 25...75) : limit.hasSlot ? limit.next : nil {
       nextDue = min(.milliseconds(next - now), nextDue ?? .milliseconds(next - now))
     } else {
       full.insert(limit.queue)

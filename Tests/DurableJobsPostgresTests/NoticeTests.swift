@@ -147,6 +147,39 @@
       await other.close()
     }
 
+    @Test("While some program's notice is held up in its commit, calls go on, on whatever connection one was sent")
+    func heldUp() async throws {
+      let server = try TestServer()
+      let store = try await server.store(TestServer.schema(), "options='-c synchronous_commit=local'") {
+        ($0.connections, $0.lockPatience) = (1, .milliseconds(200))
+      }
+      let queue = JobQueue(store: store)
+      // That the worker is there is told before.
+      _ = try await store.claim(.of(1))
+      try server.psql("CREATE TABLE probe()")
+      try server.psql("ALTER SYSTEM SET synchronous_standby_names='nobody'")
+      try server.psql("SELECT pg_reload_conf()")
+      let isOver = Lock(false)
+      Thread.detachNewThread {
+        while !isOver.withLock({ $0 }) { _ = try? server.psql("INSERT INTO probe DEFAULT VALUES; NOTIFY other") }
+      }
+      let waiting = "FROM pg_stat_activity WHERE wait_event='SyncRep'"
+      try await until { try !server.psql("SELECT 1 \(waiting)").isEmpty }
+      for _ in 0..<4 {
+        _ = try await store.insert(JobInsertion([.plain()]))
+        let jobs = try await store.claim(.of(1)).jobs
+        #expect(try await store.settle(jobs.map { $0.settled() }, thenClaim: nil).replies.map(\.isAccepted) == [true])
+      }
+      #expect(try await queue.counts()[.succeeded] == 4)
+      // A new one claims nothing with the call that would tell of it, and goes without.
+      let ids = try await store.insert(JobInsertion([.plain()])).ids
+      await #expect(throws: JobError.self) { try await store.claim(.of(1, worker: "new")) }
+      #expect(try await store.claim(.of(1, worker: "new")).jobs.map(\.token.job) == ids)
+      isOver.withLock { $0 = true }
+      try server.psql("SELECT pg_cancel_backend(pid) \(waiting)")
+      await store.close()
+    }
+
     @Test("What was committed just before a store was closed is told, too")
     func toldLast() async throws {
       let server = try TestServer.shared.get()

@@ -126,7 +126,7 @@
       _ body: @escaping @Sendable (Transaction) throws -> R
     ) async throws -> R {
       let patience = configuration.lockPatience
-      return try await run(as: sort) { try $0.write(until: $1, waitingForLocks: patience, body) }
+      return try await run(as: sort, within: limit) { try $0.write(until: $1, waitingForLocks: patience, body) }
     }
 
     func read<R: Sendable>(_ body: @escaping @Sendable (Reader) throws -> R) async throws -> R {
@@ -173,8 +173,10 @@
       let deadline = SystemClock().uptime + configuration.callLimit
       pool.add(
         Request(sort: .call, deadline: deadline) { session in
-          try session.execute(Notices.notifySQL, [.text(channel), .text(payload)], until: deadline)
-        } fail: { _ in
+          let soon = SystemClock().uptime + Notices.patience
+          try session.execute(Notices.notifySQL, [.text(channel), .text(payload)], until: min(deadline, soon))
+        } fail: { [weak self] error in
+          if (error as? PostgresFailure)?.kind == .timedOut { self?.notices.rest() }
         }, for: self)
     }
 

@@ -33,6 +33,9 @@
     static let notifySQL = "SELECT pg_notify($1,$2)"
     /// Commits that follow each other this closely share one notice.
     static let pause = Duration.milliseconds(10)
+    /// How long a notice is waited for, before its connection is given up, and notices rest for a while.
+    static let patience = Duration.seconds(1)
+    private static let rest = Duration.seconds(5)
     /// How much longer what waits does so for a commit to go with, before it goes by itself.
     fileprivate static let grace = Duration.milliseconds(5)
 
@@ -82,6 +85,9 @@
         self?.sendWaiting(on: nil)
       }
     }
+
+    /// A notice was held up, as by another program's, whose commit waits: none is sent for some seconds.
+    func rest() { state.withLock { $0.sentAt = SystemClock().uptime + Self.rest } }
 
     /// What was not sent when this ended.
     func takeLast() -> String? {

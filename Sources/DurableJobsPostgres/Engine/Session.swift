@@ -172,7 +172,10 @@
     }
 
     private func abandon(_ transaction: Transaction, after error: any Error) {
-      if (error as? PostgresFailure)?.isOfTime == true { engine.context.lateEnds.suspect(transaction.ends) }
+      if (error as? PostgresFailure)?.isOfTime == true {
+        engine.context.lateEnds.suspect(transaction.ends)
+        if transaction.introducesWorker { engine.context.isUnannounced.withLock { $0 = true } }
+      }
       routes.forget()
       drop(after: error)
       if connection === transaction.connection { transaction.rollback() }
@@ -270,8 +273,12 @@
 
     private func connected(until deadline: Duration) throws -> Connection {
       if let connection, connection.isUsable {
-        connection.deadline = deadline
-        return connection
+        // What is sent behind a notice that is held up would be carried out after it, when nobody waits any more.
+        if connection.readPosted(until: min(deadline, SystemClock().uptime + Notices.patience)) {
+          connection.deadline = deadline
+          return connection
+        }
+        engine.notices.rest()
       }
       connection = nil
       routes.forget()

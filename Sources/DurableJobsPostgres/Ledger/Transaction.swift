@@ -14,6 +14,8 @@
     let lineStarts = LineStarts()
     let dueStarts = DueStarts()
     let lateEnds = LateEnds()
+    /// The row of a new worker could not be stored with a notice of it: the next one is stored without.
+    let isUnannounced = Lock(false)
     /// Routes of which so many jobs have passed their deadline that a claim would search long for others in their lines: it
     /// ends as many as it may, and leaves the rest of the line to a later one.
     let crowdedRoutes = Lock<Set<Int64>>([])
@@ -65,6 +67,8 @@
     var signsOfLife: [Int64] = []
     /// Jobs that a claim or a sweep ends, of its own accord.
     var ends: [JobID] = []
+    /// It tells others of a new worker by its commit.
+    var introducesWorker = false
     /// Damaged rows that were found.
     var unreadable: [JobID] = []
     /// Rows of this process's workers as they will be once this is committed.

@@ -86,7 +86,8 @@
               .text(ProcessInfo.processInfo.hostName), .int(Int64(ProcessInfo.processInfo.processIdentifier)),
               .int(now), .text(context.process?.machine), .int(context.process?.start),
             ])
-          if let process = context.process {
+          if let process = context.process, !context.isUnannounced.exchange(false) {
+            introducesWorker = true
             let introduction = Notices.introduction(of: process, session: context.session)
             connection.send(Notices.notifySQL, [.text(context.channel), .text(introduction)])
           }

@@ -174,6 +174,19 @@
       check(PQpipelineSync(connection))
     }
 
+    /// Reads what is to come of what was posted. False if the server does not answer it till then: this connection is of no
+    /// more use for now. Notices wait for each other at their commits, whichever program's they are.
+    func readPosted(until limit: Duration) -> Bool {
+      deadline = limit
+      do {
+        while let key = posted.first { try readPosted(key) }
+        return true
+      } catch {
+        isBroken = true
+        return false
+      }
+    }
+
     /// A caller's own statement, with values and rows as text, whose types the server infers.
     func send(callers sql: String, _ values: [String?], _ read: @escaping Reader) {
       guard hasRoom(for: values.reduce(sql.utf8.count) { $0 + ($1?.utf8.count ?? 0) }) else { return }

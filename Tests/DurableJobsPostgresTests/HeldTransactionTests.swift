@@ -304,7 +304,9 @@
     func setBack() async throws {
       let late = try await insert(2, terms: JobTerms(start: .after(.seconds(3600))))
       func hasty(_ clock: ManualClock) async throws -> PostgresStore {
-        try await server.store(schema, "dbname=\(database)", clock: clock) { $0.callLimit = .seconds(1) }
+        try await server.store(schema, "dbname=\(database)", clock: clock) {
+          ($0.lockPatience, $0.callLimit) = (.seconds(600), .seconds(1))
+        }
       }
       let (store, other) = (try await hasty(clock), try await hasty(ManualClock()))
       clock.stepWallClock(by: .seconds(-1800))

@@ -73,6 +73,23 @@
       #expect(store.engine.context.heldQueues.value == [])
     }
 
+    @Test("After the clock was set back, a job that somebody keeps locked is left alone, and all others are put right")
+    func setBack() async throws {
+      let late = try await insert(3, terms: JobTerms(start: .after(.seconds(3600))))
+      let before = clock.now.addingTimeInterval(3600)
+      clock.stepWallClock(by: .seconds(-1800))
+      let after = clock.now.addingTimeInterval(3600)
+      let lock =
+        "SET idle_in_transaction_session_timeout='20s'; SELECT 1 FROM job WHERE id=\(late[1].rawValue) FOR UPDATE"
+      try await holding(lock) {
+        let counts = try await store.counts(where: .all)
+        #expect(counts[.scheduled] == 3)
+        #expect(try await store.jobs(JobQuery()).map(\.runAt) == [after, before, after])
+      }
+      // It is once that all are put right.
+      #expect(try await store.jobs(JobQuery()).map(\.runAt) == [after, before, after])
+    }
+
     @Test("What has expired and can't be deleted in time delays nothing else, and fewer are deleted at once")
     func expired() async throws {
       let old = try await insert(8)

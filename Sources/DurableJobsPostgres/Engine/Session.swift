@@ -78,7 +78,8 @@
         else { return attempt > 0 ? SystemClock().uptime - begun : .zero }
         let transaction = try begin(until: deadline, attempt: &attempt)
         do {
-          let epoch = try transaction.rebaseWaits(by: setBack, known: known)
+          let epoch = try transaction.rebaseWaits(
+            by: setBack, known: known, patience: engine.configuration.lockPatience)
           try transaction.commit()
           engine.epoch.withLock { known in
             known = epoch

@@ -285,14 +285,18 @@
     static let nextEpochSQL = """
       UPDATE §meta SET epoch=epoch+1,epoch_at=$1,epoch_job=coalesce((SELECT max(id) FROM §job),0) WHERE id=1
       """
-    static let rebaseSQL = """
+    private static func rebaseSQL(_ locking: String) -> String {
+      """
       UPDATE §job SET run_at=run_at-$1,rank=CASE state WHEN 3 THEN rank-$1 ELSE rank END,
         entered_at=CASE WHEN entered_at>$2 AND state<4 THEN entered_at-$1 ELSE entered_at END
       WHERE id=ANY(ARRAY(
         SELECT x.id FROM §route r CROSS JOIN LATERAL(
-          SELECT id FROM §job WHERE route=r.id AND state IN(\(JobState.codesWithTime)) AND state<>7) x ORDER BY 1))
+          SELECT id FROM §job WHERE route=r.id AND state IN(\(JobState.codesWithTime)) AND state<>7\(locking)) x ORDER BY 1))
       AND state+0 IN(\(JobState.codesWithTime)) AND run_at IS NOT NULL AND links&\(Links.dated.rawValue)=0
       """
+    }
+    static let rebaseSQL = rebaseSQL("")
+    static let rebaseFreeSQL = rebaseSQL(" FOR UPDATE SKIP LOCKED")
 
     /// For those who open the store next. Who is at it already is not waited for.
     static let noteTimeSQL = """
@@ -300,14 +304,20 @@
       WHERE id=(SELECT id FROM §meta WHERE id=1 FOR UPDATE SKIP LOCKED)
       """
 
-    static let rebaseLanesSQL = "UPDATE §lane_width SET tat=tat-$1*1000 WHERE rate IS NOT NULL"
+    /// A lane that somebody has locked: a time that is too late for its rate is ignored.
+    static let rebaseLanesSQL = """
+      UPDATE §lane_width SET tat=tat-$1*1000 WHERE name=ANY(ARRAY(
+        SELECT name FROM §lane_width WHERE rate IS NOT NULL ORDER BY name FOR UPDATE SKIP LOCKED))
+      """
 
     /// How long it may take to set right all that waits.
     private static let rebaseLimit = Duration.seconds(3600)
 
     /// The clock was set back by this many milliseconds. Of all processes that notice, the first corrects the waits;
-    /// the others see by the epoch that it is not the `known` one any more. Returns the one that holds from now on.
-    func rebaseWaits(by setBack: Int64, known: Int64) throws -> Int64 {
+    /// the others see by the epoch that it is not the `known` one any more. A job that somebody keeps locked for longer than
+    /// `patience` is left alone, since all others wait for this: what it waits for is too late then, and nothing else.
+    /// Returns the epoch that holds from now on.
+    func rebaseWaits(by setBack: Int64, known: Int64, patience: Duration) throws -> Int64 {
       begin()
       var (epoch, seen) = (Int64(0), Int64(0))
       connection.send(Self.epochSQL) { (epoch, seen) = ($0.int(0, 0), $0.int(0, 1)) }
@@ -324,8 +334,15 @@
       connection.limitStatements(to: Self.rebaseLimit, inTransaction: true)
       connection.send(Self.nextEpochSQL, [.int(now)])
       connection.send(Self.rebaseLanesSQL, [.int(setBack)])
-      connection.send(Self.rebaseSQL, [.int(setBack), .int(now)]) { [self] in if $0.changes > 0 { news.tell(.work) } }
-      try sync()
+      connection.send("SAVEPOINT jobs")
+      connection.send(Self.patienceSQL, [.text("\(max(patience.milliseconds, 1))ms")])
+      let values: [Value] = [.int(setBack), .int(now)]
+      connection.send(Self.rebaseSQL, values) { [self] in if $0.changes > 0 { news.tell(.work) } }
+      do { try sync() } catch let failure as PostgresFailure where failure.sqlState == "55P03" {
+        connection.send("ROLLBACK TO jobs")
+        connection.send(Self.rebaseFreeSQL, values) { [self] in if $0.changes > 0 { news.tell(.work) } }
+        try sync()
+      }
       return epoch + 1
     }
 

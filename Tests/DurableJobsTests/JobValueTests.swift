@@ -161,6 +161,17 @@ import Testing
     #expect(seen.setBack(at: 2_803_000, .seconds(13)) == 3_600_000)
   }
 
+  @Test("Clocks that drift apart are not taken for one that was set back, however long nobody looked")
+  func drift() {
+    var seen = SeenTime(latest: 0)
+    seen.saw(10_000_000, .seconds(10))
+    let hours = Duration.seconds(60 * 3600)
+    let now = 10_000_000 + hours.milliseconds
+    // By 20 ppm, and by as much as a clock is slewed at most.
+    for drift in [4_300, 108_000] as [Int64] { #expect(seen.setBack(at: now - drift, .seconds(10) + hours) == 0) }
+    #expect(seen.setBack(at: now - 3_600_000, .seconds(10) + hours) == 3_600_000)
+  }
+
   // MARK: Counts and ids
 
   @Test("Counts of nothing are equal however they came about")

@@ -14,10 +14,12 @@ package struct SeenTime: Sendable {
 
   package init(latest: Int64) { self.latest = (0...Date.latest).contains(latest) ? latest : 0 }
 
-  /// How many milliseconds are missing at `now`; 0 if it is no more than a usual clock correction.
+  /// How many milliseconds are missing at `now`; 0 if it is no more than a usual clock correction, or than two clocks drift
+  /// apart: none is slewed by more than 500 ppm, and few that are not go wrong by as much.
   package func setBack(at now: Int64, _ uptime: Duration) -> Int64 {
-    let expected = latest + (self.uptime.map { max(uptime - $0, .zero).milliseconds } ?? 0)
-    return expected - now > 1000 ? expected - now : 0
+    let passed = self.uptime.map { max(uptime - $0, .zero).milliseconds } ?? 0
+    let missing = latest + passed - now
+    return missing > 1000 + passed / 2000 ? missing : 0
   }
 
   /// A time that was taken before the newest one is ignored: the clock may have been set back in between.

@@ -102,6 +102,26 @@
       #expect(jobs.allSatisfy { abs($0.createdAt.timeIntervalSinceNow) < 86_400 })
     }
 
+    @Test("Who only reads hears what time it is, and reads again if it was another, which moves nothing that waits")
+    func readAtOtherTime() throws {
+      let id = try insert([.plain(terms: JobTerms(start: .after(.seconds(1800))))]).ids[0]
+      let clock = try #require(store.engine.serverClock)
+      let now = clock.now.milliseconds
+      _ = clock.heard(now + 3_600_000, since: clock.uptime)
+      let times = Lock<[Int64]>([])
+      func read() throws -> JobSnapshot? {
+        try session.read(until: SystemClock().uptime + .seconds(60)) { reader in
+          let now = store.engine.time.now
+          times.withLock { $0.append(now) }
+          return try reader.jobs(JobQuery(.id(id)), now: now).first
+        }
+      }
+      let runAt = try #require(try read()?.runAt)
+      #expect(times.value.count == 2 && abs((times.value.last ?? 0) - now) < 60_000)
+      #expect(abs(runAt.milliseconds - now - 1_800_000) < 60_000)
+      #expect(try read()?.runAt == runAt)
+    }
+
     @Test(
       "A time that was estimated from a slow answer, and never confirmed, moves nothing that waits",
       arguments: [106, -106])

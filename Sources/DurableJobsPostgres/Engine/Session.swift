@@ -96,11 +96,11 @@
 
     /// Runs `body` on one moment of the store.
     func read<R>(until deadline: Duration, _ body: (Reader) throws -> R) throws -> R {
-      // What is read must not depend on whether somebody has written since the clock was set back.
-      let deadline = deadline + (try setWaitsRight(until: deadline))
-      if let moment = engine.knownMoment, engine.time.setBack(at: moment) == 0 { engine.time.saw(moment) }
-      var attempt = 0
+      var (attempt, deadline) = (0, deadline)
       while true {
+        // What is read must not depend on whether somebody has written since the clock was set back.
+        deadline += try setWaitsRight(until: deadline)
+        let moment = engine.knownMoment.flatMap { engine.time.setBack(at: $0) == 0 ? $0 : nil }
         do {
           let connection = try connected(until: deadline)
           connection.send("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -108,11 +108,17 @@
             connection.send(Connection.settingsSQL, [.bool(true)])
             connection.limitCalls(to: engine.configuration.callLimit, inTransaction: true)
           }
-          connection.send(Self.tableSQL) { [context = engine.context] in try context.check(table: $0.int(0, 0)) }
+          let sentAt = SystemClock().uptime
+          connection.send(Self.tableSQL) { [engine] rows in
+            try engine.context.check(table: rows.int(0, 0))
+            // A machine that slept, and only reads, has no other way to hear what time it is.
+            guard engine.serverClock?.heard(rows.int(0, 1), since: sentAt) != false else { throw ClockMoved() }
+          }
           do {
             let reply = try body(Reader(connection: connection, process: engine.context.process))
             connection.send("COMMIT")
             try connection.sync()
+            if let moment { engine.time.saw(moment) }
             return reply
           } catch {
             connection.send("ROLLBACK")
@@ -268,7 +274,8 @@
     private static let confirmSQL = "SELECT pg_logical_emit_message(true,'durable_jobs','')"
     private static let thereSQL = "SELECT EXISTS(SELECT FROM §spec WHERE id=ANY($1) AND created_at BETWEEN $2 AND $3)"
 
-    private static let tableSQL = "SELECT \(Opening.tableSQL)"
+    private static let tableSQL =
+      "SELECT \(Opening.tableSQL),floor(extract(epoch FROM clock_timestamp())*1000)::bigint"
 
     // MARK: The connection
 

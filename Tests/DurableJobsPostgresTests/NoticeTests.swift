@@ -246,6 +246,27 @@
       await store.close()
     }
 
+    @Test("Who ends the looks while one goes on has ended them")
+    func pollsNoMore() async throws {
+      final class Mark: Sendable {}
+      let notices = Notices(server: try ServerName(try TestServer.shared.get().string()), channel: "s", session: "one")
+      let looked = Gate()
+      weak let mark = poll(notices, for: Mark()) { looked.open() }
+      await looked.pass()
+      await until { mark == nil }
+    }
+
+    /// Looks for as long as nobody ends that; the first look does. It keeps `mark` for as long as it goes on.
+    private func poll<M: AnyObject & Sendable>(_ notices: Notices, for mark: M, then: @escaping @Sendable () -> Void)
+      -> M
+    {
+      notices.poll(true, each: .milliseconds(1)) { [weak notices] in
+        notices?.poll(false, each: .milliseconds(1)) {}
+        withExtendedLifetime(mark, then)
+      }
+      return mark
+    }
+
     @Test("A worker that another process doubts gives a sign of life, and keeps its jobs")
     func doubt() async throws {
       let server = try TestServer.shared.get()

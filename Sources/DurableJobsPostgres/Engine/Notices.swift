@@ -24,6 +24,8 @@
       var hasAlarm = false
       var listener: Listener?
       var timer: (any JobTimer)?
+      /// How often it was set, or taken away, to poll.
+      var timers = 0
       var hasEnded = false
     }
 
@@ -146,14 +148,24 @@
     /// Without LISTEN: makes everybody look, each time after about this interval. `look` asks for what is not looked for
     /// without a reason, since that costs more.
     func poll(_ isWanted: Bool, each interval: Duration, look: @escaping @Sendable () -> Void) {
+      poll(isWanted, each: interval, after: nil, look: look)
+    }
+
+    /// `number`: which timer has fired. Another may have been set since, or none be wanted any more.
+    private func poll(
+      _ isWanted: Bool, each interval: Duration, after number: Int?, look: @escaping @Sendable () -> Void
+    ) {
       state.withLock { state in
+        guard number == nil || number == state.timers else { return }
         state.timer?.cancel()
         state.timer = nil
+        state.timers += 1
         guard isWanted, !state.hasEnded else { return }
-        state.timer = SystemClock().schedule(after: interval * Double.random(in: 0.75...1.25)) { [weak self] in
+        state.timer = SystemClock().schedule(after: interval * Double.random(in: 0.75...1.25)) {
+          [weak self, number = state.timers] in
           self?.state.withLock(\.post)([.work, .results, .stops])
           look()
-          self?.poll(true, each: interval, look: look)
+          self?.poll(true, each: interval, after: number, look: look)
         }
       }
     }

@@ -220,6 +220,29 @@
       await store.close()
     }
 
+    @Test(
+      "A batch without jobs is made once, too, where its commit was not answered and the server has begun another life")
+    func emptyBatch() async throws {
+      let server = try TestServer.shared.get()
+      let wire = try TestWire(before: server)
+      let store = try await server.store(TestServer.schema(), "host=\(wire.folder)")
+      let session = Session(engine: store.engine, number: 7)
+      let end = SystemClock().uptime + .seconds(60)
+      func make(_ name: String) throws -> BatchID? {
+        try session.write(until: end) {
+          try $0.insert(JobInsertion([], batch: .open(name: name, whenDone: nil)))
+        }.batch
+      }
+      _ = try make("first")
+      session.connection?.life = "the one before"
+      wire.cutAtEnd(isCommit: true)
+      let made = try make("second")
+      #expect(wire.cuts == 1)
+      #expect(try await store.batches(.newest(9)).map(\.name) == ["second", "first"])
+      #expect(try await store.batches(.name("second")).map(\.id) == [made])
+      await store.close()
+    }
+
     @Test("A server has another life once it was started again, or has recovered from the crash of a process")
     func life() async throws {
       let server = try TestServer()

@@ -218,7 +218,7 @@
     /// Whether a transaction whose COMMIT was not answered was committed, which is the answer only once a later commit was
     /// confirmed: others may see it before it is where it must be, as on a standby, and what stands later in the server's
     /// log is nowhere without it. A server that crashed meanwhile may have reused its number: then the jobs that it stored
-    /// are looked up by their ids and its time. One that stored none is assumed not committed, and repeated: a result is
+    /// are looked up by their ids and its time, and a new batch by its id and name. One that stored none is assumed not committed, and repeated: a result is
     /// accepted twice under one claim, and unknown claims are returned. A caller's own writes do not allow that, so the
     /// outcome is reported as unknown.
     private func hasCommitted(_ transaction: Transaction, until deadline: Duration) throws -> Bool {
@@ -246,8 +246,14 @@
             state = $0.text(0, 0)
             isSameLife = $0.text(0, 1) == head.life
           }
-          connection.send(Self.thereSQL, [.ids(transaction.stored), .int(transaction.firstNow), .int(transaction.now)])
-          { isThere = $0.bool(0, 0) }
+          let batch = transaction.madeBatch
+          connection.send(
+            Self.thereSQL,
+            [
+              .ids(transaction.stored), .int(transaction.firstNow), .int(transaction.now), .int(batch?.id.rawValue),
+              .text(batch?.name),
+            ]
+          ) { isThere = $0.bool(0, 0) }
           try connection.sync()
           guard isSameLife else {
             // If it is another's number, it was not this one that came.
@@ -272,7 +278,10 @@
 
     /// Writes to the log, and to no table.
     private static let confirmSQL = "SELECT pg_logical_emit_message(true,'durable_jobs','')"
-    private static let thereSQL = "SELECT EXISTS(SELECT FROM §spec WHERE id=ANY($1) AND created_at BETWEEN $2 AND $3)"
+    private static let thereSQL = """
+      SELECT EXISTS(SELECT FROM §spec WHERE id=ANY($1) AND created_at BETWEEN $2 AND $3)
+        OR EXISTS(SELECT FROM §batch WHERE id=$4 AND name=$5)
+      """
 
     private static let tableSQL =
       "SELECT \(Opening.tableSQL),floor(extract(epoch FROM clock_timestamp())*1000)::bigint"

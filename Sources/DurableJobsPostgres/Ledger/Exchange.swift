@@ -139,6 +139,7 @@
       connection.send(Self.makeBatchSQL, [.text(name.composed), .text(completion), .bool(isOpen)]) { [self] rows in
         let id = BatchID(rawValue: rows.int(0, 0))
         answer.reply.batch = id
+        madeBatch = (id, name.composed)
         news.touch(id)
       }
     }

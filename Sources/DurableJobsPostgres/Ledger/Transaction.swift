@@ -109,6 +109,8 @@
 
     /// The jobs that this stores.
     var stored: [JobID] = []
+    /// The batch that this makes.
+    var madeBatch: (id: BatchID, name: String)?
     /// It also writes rows that are not the store's: these alone can't tell whether it was committed.
     var isCallers = false
     /// A program changed more than rows: its connection is not used again.

@@ -98,7 +98,9 @@
           // Otherwise it is the legitimate command of another worker.
           guard await context.isHeld() else { throw CancellationError() }
           guard remains.isStoresOwn else { throw Refusal("the store was moved or removed; stop this worker", ESTALE) }
-          guard await lock.endHolder() else { throw held.hold(context.id, because: Self.leftBehind(lock)) }
+          guard await lock.endHolder() else {
+            throw held.hold(context.id, context.batch?.id, because: Self.leftBehind(lock))
+          }
           try Self.requireTime(context)
         }
         guard let job = try await store.jobs(JobQuery(.id(context.id), detail: .edges, limit: 1)).first
@@ -114,7 +116,7 @@
           throw CancellationError()
         }
         do {
-          try remains.note(context.id, lane: job.lane?.name, uniqueKey: job.uniqueKey)
+          try remains.note(context.id, CommandTies(job))
         } catch {
           folder.forget(run)
           throw error
@@ -164,7 +166,7 @@
       }
       // Whoever wants it to run again must not hear that it has ended before it has. A cancelled job stays cancelled.
       if !isGone, case .stopped(let reason) = result {
-        let exit = held.hold(context.id, because: Self.leftBehind(lock))
+        let exit = held.hold(context.id, context.batch?.id, because: Self.leftBehind(lock))
         guard reason == .cancelled || reason == .claimLost else { throw suspended(exit, command, context) }
         onEvent(context, .ended(command, result, took: began.duration(to: .now)))
         throw exit
@@ -196,13 +198,14 @@
     private func clearTheWay(
       of job: JobSnapshot, _ remains: CommandRemains, _ held: HeldCommands, _ store: any JobStore, _ context: JobContext
     ) async throws {
-      let others = try await remains.inTheWay(of: job)
+      let others = try await remains.inTheWay(of: job, context.batch?.id)
       let left = await remains.end(others, except: own)
       if !others.isEmpty { try Self.requireTime(context) }
       // A task that is to stop can't ask the store, and knows nothing.
       try Task.checkCancellation()
       if let other = left.min() {
-        throw held.hold(context.id, because: Self.leftBehind(JobFolder(other, in: store).lock, of: other))
+        throw held.hold(
+          context.id, context.batch?.id, because: Self.leftBehind(JobFolder(other, in: store).lock, of: other))
       }
     }
 

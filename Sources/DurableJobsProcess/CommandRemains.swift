@@ -44,35 +44,30 @@
     }
 
     /// Notes that the command of a job is about to begin, and what the job shares with others.
-    func note(_ id: JobID, lane: String? = nil, uniqueKey: String? = nil) throws {
+    func note(_ id: JobID, _ ties: CommandTies = CommandTies()) throws {
       guard mkdir(notes, 0o700) == 0 || errno == EEXIST else { throw Refusal("can't make the folder \(notes)") }
       let file = open(path(id), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
       guard file >= 0 else { throw Refusal("can't write into \(notes)") }
       defer { close(file) }
-      let text = try JSONEncoder().encode(Ties(lane: lane, uniqueKey: uniqueKey))
+      let text = try JSONEncoder().encode(ties)
       guard text.withUnsafeBytes({ Descriptors.write($0, to: file) }) == text.count else {
         throw Refusal("can't write into \(notes)")
       }
     }
 
-    /// What a job shares with others that must not run beside it.
-    private struct Ties: Codable {
-      var lane: String?
-      var uniqueKey: String?
-    }
-
     /// Those whose commands may live, and beside which this one must not run: also if their rows are gone. The job needs
-    /// its edges.
-    func inTheWay(of job: JobSnapshot) async throws -> Set<JobID> {
+    /// its edges; `batch` is that of its claim, which it follows if it is not in it.
+    func inTheWay(of job: JobSnapshot, _ batch: BatchID?) async throws -> Set<JobID> {
+      let batch = job.batch == nil ? batch : nil
       let noted = noted.subtracting([job.id])
       guard !noted.isEmpty else { return [] }
       // Notes of older versions say nothing, and in a store put back from a copy a row may be another job's.
       let rows = try await store.jobs(JobQuery(.ids(noted), limit: noted.count))
-      let byRow = rows.filter { job.comesAfter($0.id, lane: $0.lane?.name, uniqueKey: $0.uniqueKey) }.map(\.id)
+      let byRow = rows.filter { job.comesAfter($0.id, CommandTies($0), following: batch) }.map(\.id)
       return noted.filter { id in
         let data = FileManager.default.contents(atPath: path(id)) ?? Data()
-        let ties = try? JSONDecoder().decode(Ties.self, from: data)
-        return job.comesAfter(id, lane: ties?.lane, uniqueKey: ties?.uniqueKey)
+        let ties = try? JSONDecoder().decode(CommandTies.self, from: data)
+        return job.comesAfter(id, ties ?? CommandTies(), following: batch)
       }.union(byRow)
     }
 
@@ -157,6 +152,29 @@
         try? await Task.sleep(for: .milliseconds(500))
       }
       withExtendedLifetime(subscription) {}
+    }
+  }
+
+  /// What a job shares with others that must not run beside its command.
+  struct CommandTies: Codable {
+    var lane: String?
+    var uniqueKey: String?
+    var batch: BatchID?
+  }
+
+  extension CommandTies {
+    init(_ job: JobSnapshot) { self.init(lane: job.lane?.name, uniqueKey: job.uniqueKey, batch: job.batch) }
+  }
+
+  extension JobSnapshot {
+    /// Whether this job must not run at once with `other`, which has these ties, and it is this one's turn now: they share
+    /// a lane or a unique key, or this one waited for the other, by an edge or as what follows that batch. This job needs
+    /// its edges.
+    func comesAfter(_ other: JobID, _ ties: CommandTies, following batch: BatchID?) -> Bool {
+      if let lane, lane.name == ties.lane { return true }
+      if let uniqueKey, uniqueKey == ties.uniqueKey { return true }
+      if let batch, batch == ties.batch { return true }
+      return edges.contains { $0.target == .job(other) }
     }
   }
 #endif

@@ -7,8 +7,15 @@
   struct HeldCommands: Sendable {
     private let store: any JobStore
     private let remains: CommandRemains
-    /// A file for each, with the reason that its job was given: a job that a person suspends has another reason.
+    /// A file for each.
     private let notes: String
+
+    private struct Note: Codable {
+      /// What its job was given: a job that a person suspends has another reason.
+      var reason: String
+      /// That of its claim: no row tells which one a job follows.
+      var batch: BatchID?
+    }
 
     /// How often to check whether one can be resumed: nothing reports such an end.
     static let interval = Duration.seconds(5)
@@ -20,15 +27,22 @@
     }
 
     /// Ends the attempt of a job that is blocked by this: the job is suspended until that has ended.
-    func hold(_ id: JobID, because words: String) -> JobExit {
+    func hold(_ id: JobID, _ batch: BatchID?, because words: String) -> JobExit {
       let reason = "\(words), and the job goes on".cutToMessage
       mkdir(notes, 0o700)
       // If it can't be noted, a person has to resume it.
-      try? Data(reason.utf8).write(to: URL(fileURLWithPath: path(id)), options: .atomic)
+      try? JSONEncoder().encode(Note(reason: reason, batch: batch))
+        .write(to: URL(fileURLWithPath: path(id)), options: .atomic)
       return .suspend(because: reason)
     }
 
     private func path(_ id: JobID) -> String { "\(notes)/\(id)" }
+
+    private func note(_ id: JobID) -> Note? {
+      guard let data = FileManager.default.contents(atPath: path(id)) else { return nil }
+      // Versions before this one wrote the reason alone.
+      return (try? JSONDecoder().decode(Note.self, from: data)) ?? Note(reason: String(decoding: data, as: UTF8.self))
+    }
 
     /// Resumes the jobs that nothing blocks any more. Returns whether some are left.
     func letGo() async -> Bool {
@@ -38,12 +52,13 @@
           areLeft = true
           continue
         }
+        let note = note(id)
         switch found.first?.state {
         case .running:
           // It may be about to be suspended.
           areLeft = true
-        case .suspended where found[0].reason.map { Data($0.utf8) } == FileManager.default.contents(atPath: path(id)):
-          guard remains.isStoresOwn, isClear(id), await othersAreClear(of: found[0]),
+        case .suspended where found[0].reason == note?.reason:
+          guard remains.isStoresOwn, isClear(id), await othersAreClear(of: found[0], note?.batch),
             (try? await store.change(.resume, where: .id(id) && .state(.suspended), after: nil, limit: 1)) != nil
           else {
             areLeft = true
@@ -61,18 +76,8 @@
       return lock.holder?.isOfOtherSpace != true && (try? lock.isFree()) ?? false
     }
 
-    private func othersAreClear(of job: JobSnapshot) async -> Bool {
-      (try? await remains.inTheWay(of: job))?.allSatisfy { isClear($0) } ?? false
-    }
-  }
-
-  extension JobSnapshot {
-    /// Whether this job must not run at once with `other`, which has that lane and unique key, and it is this one's turn
-    /// now. This job needs its edges.
-    func comesAfter(_ other: JobID, lane name: String?, uniqueKey key: String?) -> Bool {
-      if let lane, lane.name == name { return true }
-      if let uniqueKey, uniqueKey == key { return true }
-      return edges.contains { $0.target == .job(other) }
+    private func othersAreClear(of job: JobSnapshot, _ batch: BatchID?) async -> Bool {
+      (try? await remains.inTheWay(of: job, batch))?.allSatisfy { isClear($0) } ?? false
     }
   }
 #endif

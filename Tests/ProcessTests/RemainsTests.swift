@@ -46,7 +46,7 @@
       let lock = open(folder.lock.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       defer { close(lock) }
       try #require(flock(lock, LOCK_EX) == 0)
-      try CommandRemains(place.store).note(first.id, lane: options.lane?.name, uniqueKey: options.unique?.key)
+      try CommandRemains(place.store).note(first.id, CommandTies(await first.snapshot))
       try await first.cancel()
       let second = try await place.queue.enqueue(
         ShellCommand(["touch", "twin"], in: place.folder), after: tie == "after" ? [.end(of: first)] : [],
@@ -60,6 +60,39 @@
       if tie != "nothing" {
         #expect(job.reason?.contains("of job \(first.id) still lives, beside which this one must not run: ") == true)
       }
+    }
+
+    @Test(arguments: [false, true])
+    func `what follows a batch does not begin beside a command of that batch, and goes on after it`(isRemoved: Bool)
+      async throws
+    {
+      let place = try Place()
+      let batch = try await place.queue.openBatch("b", whenDone: ShellCommand(["touch", "twin"], in: place.folder))
+      let first = try #require(
+        try await batch.enqueue(contentsOf: [ShellCommand(["true"], in: place.folder)]).first)
+      let folder = JobFolder(first.id, in: place.store)
+      try folder.create()
+      let lock = open(folder.lock.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      try #require(flock(lock, LOCK_EX) == 0)
+      let remains = CommandRemains(place.store)
+      try remains.note(first.id, CommandTies(await first.snapshot))
+      // Its row tells the same, where the note is of an older version.
+      if !isRemoved { try Data("{}".utf8).write(to: URL(fileURLWithPath: folder.path + "/../at-work/\(first.id)")) }
+      try await first.cancel()
+      try await batch.close()
+      let next = try #require(try await batch.status.batch.whenDone)
+      // The batch goes with it.
+      if isRemoved { try await first.remove() }
+      #expect(try place.work().wait() == .exited(0))
+      #expect(try await place.queue.job(next).state == .suspended)
+      #expect(!FileManager.default.fileExists(atPath: place.folder + "/twin"))
+      let held = HeldCommands(place.store, remains)
+      #expect(await held.letGo(), "it lives still")
+      #expect(try await place.queue.job(next).state == .suspended)
+      release(lock)
+      #expect(await !held.letGo())
+      #expect(try place.work().wait() == .exited(0))
+      #expect(FileManager.default.fileExists(atPath: place.folder + "/twin"))
     }
 
     @Test func `a worker notes what a job shares with others, and a note of an older version is told by its row`()
@@ -76,15 +109,15 @@
       for lane in ["deploy", "other"] {
         var job = try await first.snapshot
         (job.id, job.lane, job.uniqueKey) = (JobID(rawValue: 9), JobLane(lane), nil)
-        #expect(try await remains.inTheWay(of: job) == (lane == "deploy" ? [first.id] : []))
+        #expect(try await remains.inTheWay(of: job, nil) == (lane == "deploy" ? [first.id] : []))
         (job.lane, job.uniqueKey) = (nil, lane == "deploy" ? "u" : "other")
-        #expect(try await remains.inTheWay(of: job) == (lane == "deploy" ? [first.id] : []))
+        #expect(try await remains.inTheWay(of: job, nil) == (lane == "deploy" ? [first.id] : []))
       }
       let note = JobFolder.all(of: place.store) + "/at-work/\(first.id)"
       try Data().write(to: URL(fileURLWithPath: note))
       var job = try await first.snapshot
       job.id = JobID(rawValue: 9)
-      #expect(try await remains.inTheWay(of: job) == [first.id])
+      #expect(try await remains.inTheWay(of: job, nil) == [first.id])
       await go.write("go")
       #expect(worker.wait() == .exited(0))
     }
@@ -100,7 +133,7 @@
       let lock = open(folder.lock.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       try #require(flock(lock, LOCK_EX) == 0)
       let remains = CommandRemains(place.store)
-      if what != "of its own" { try remains.note(first.id, lane: "deploy") }
+      if what != "of its own" { try remains.note(first.id, CommandTies(lane: "deploy")) }
       try await first.cancel()
       #expect(try place.work().wait() == .exited(0))
       #expect(try await second.snapshot.state == .suspended)
@@ -128,7 +161,7 @@
       let holder = CommandHolder(machine: machine, session: mark, command: mark)
       try JSONEncoder().encode(holder).write(to: URL(fileURLWithPath: folder.lock.path))
       let held = HeldCommands(place.store, CommandRemains(place.store))
-      _ = held.hold(job.id, because: "process 7 lives")
+      _ = held.hold(job.id, nil, because: "process 7 lives")
       try await place.queue.suspend(job.id, reason: "process 7 lives, and the job goes on")
       #expect(await held.letGo())
       #expect(try await job.snapshot.state == .suspended)
@@ -142,7 +175,7 @@
       let job = try await place.add("true")
       try JobFolder(job.id, in: place.store).create()
       let held = HeldCommands(place.store, CommandRemains(place.store))
-      _ = held.hold(job.id, because: "process 7 lives")
+      _ = held.hold(job.id, nil, because: "process 7 lives")
       try await place.queue.suspend(job.id, reason: "not today")
       #expect(await !held.letGo())
       #expect(try await job.snapshot.state == .suspended)

@@ -145,6 +145,19 @@
       #expect(json.status == .exited(0), "in JSON each line says its run")
     }
 
+    @Test("add --follow ends with 1 where its job is completed by hand: what the command wrote was cut off")
+    func completedByHand() async throws {
+      let said = try Fifo(in: durable)
+      let line = "trap 'sleep 0.3; exit' TERM; echo a; echo > said; while :; do sleep 0.05; done"
+      let ended = try await durable.run("add", "--follow", "--shell", "--", line) { [durable] _ in
+        _ = await said.said()
+        let completed = try await durable("complete", "1")
+        #expect(completed.status == .exited(0))
+      }
+      #expect(ended.status == .exited(1), "\(ended.stderr)")
+      #expect(ended.stderr.contains("job 1 succeeded, but"), "\(ended.stderr)")
+    }
+
     @Test("add --follow ends with the code of the last attempt, also where it ran an earlier one itself")
     func lastElsewhere() async throws {
       let line = """

@@ -240,6 +240,23 @@
       #expect(try FileManager.default.contentsOfDirectory(atPath: folders(durable)).contains("\(id)"))
     }
 
+    @Test(
+      "add --follow takes no output for whole that another machine has, and has no exit code of that",
+      arguments: ["echo hello", "exit 3"])
+    func followedElsewhere(line: String) async throws {
+      try await durable("pause")
+      let elsewhere = try Durable(store: durable.store)
+      let ended = try await durable.run("add", "--follow", "--shell", "--", line) { [durable] program in
+        try await program.says("the queue 'default' is paused")
+        kill(program.process, SIGSTOP)
+        try await durable("unpause")
+        _ = try await elsewhere("work", "--drain")
+        kill(program.process, SIGCONT)
+      }
+      #expect(ended.status == .exited(1), "\(ended.stderr)")
+      #expect(ended.stderr.contains("job 1 succeeded, but") == (line == "echo hello"), "\(ended.stderr)")
+    }
+
     @Test("A worker in the background has no password among its words, and ends when it is asked to")
     func background() async throws {
       try server.psql("DO $$ BEGIN CREATE ROLE sealed LOGIN PASSWORD 'hunter2'; EXCEPTION WHEN OTHERS THEN END $$")

@@ -67,6 +67,11 @@
           )
           throw ExitCode(.jobFailed)
         }
+        guard runs == .requests || lastCode(job, code) == 0 else {
+          Talk.error(
+            "job \(id) succeeded, but not by a run of its command here: its output is elsewhere, or was cut off")
+          throw ExitCode(.jobFailed)
+        }
         // Who reads it on a screen has seen where a run began.
         guard stdout.bytesOfEarlierRuns == 0 || json || Screen.out.isTerminal else {
           Talk.error(
@@ -77,9 +82,7 @@
       case .failed, .cancelled, .skipped:
         if !json { Talk.error("job \(id) \(job.state.rawValue)\(job.why)") }
         guard job.state == .failed else { throw ExitCode(.jobFailed) }
-        // Where another worker ran the last attempt, its record tells.
-        let own = code.withLock { $0?.attempt == job.attempt ? $0?.code : nil }
-        let last = own ?? store.folder(id).runs(of: job).last?.exitCode ?? 0
+        let last = lastCode(job, code) ?? 0
         throw last == 0 ? ExitCode(.jobFailed) : ExitCode(last)
       case .suspended:
         Talk.error("job \(id) is suspended\(job.why)")
@@ -93,6 +96,13 @@
         Talk.line("Job \(id) stays in the store: '\(work)' goes on with it, '\(cancel)' ends it")
         throw ExitCode(.interrupted)
       }
+    }
+
+    /// With which code the command's last run has ended, if it ran on this machine and ended by itself. Where another worker
+    /// had it, its record tells.
+    private func lastCode(_ job: JobSnapshot, _ code: Lock<(attempt: Int, code: Int32?)?>) -> Int32? {
+      let own = code.withLock { $0?.attempt == job.attempt ? $0?.code : nil }
+      return own ?? store.folder(id).runs(of: job).last?.exitCode
     }
 
     private func look() async throws -> JobSnapshot { try await store.patiently { try await store.store.job(id) } }

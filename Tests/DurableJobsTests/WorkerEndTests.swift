@@ -1,6 +1,7 @@
 import DurableJobs
 import DurableJobsTesting
 import Foundation
+import TestProcesses
 import Testing
 
 private typealias Double = WorkerTests.Double
@@ -233,6 +234,35 @@ private typealias Refusal = WorkerTests.Refusal
     #expect(try await queue.job(waiting).attempt == 0, "no job is claimed after the stop")
   }
 
+  @Test func `C54 a stop interrupts what runs when its grace is over, also while the store does not answer`()
+    async throws
+  {
+    let clock = ManualClock()
+    let store = SilentStore(InMemoryStore(clock: clock))
+    let queue = JobQueue(store: store)
+    let (began, asked) = (Gate(), Gate())
+    let worker = JobWorker(queue)
+    worker.register(Message.self) { _, context in
+      began.open()
+      await untilCancelled()
+      #expect(context.stopReason == .shutdown)
+      asked.open()
+      throw CancellationError()
+    }
+    let handle = try await queue.enqueue(Message(text: "hi"))
+    worker.start()
+    await began.pass()
+    clock.advance(by: Defaults.lease / 2)
+    await store.isAsked.pass()
+    async let stopped: Void = worker.stop(grace: .seconds(7))
+    while !clock.timers.contains(.seconds(7)) { await Task.yield() }
+    clock.advance(by: .seconds(7))
+    await asked.pass()
+    store.mayAnswer.open()
+    await stopped
+    #expect(try await handle.snapshot.state == .ready)
+  }
+
   @Test func `a cancel of the task that runs a worker is a graceful stop`() async throws {
     let began = Gate()
     let mayEnd = Gate()
@@ -300,5 +330,19 @@ private typealias Refusal = WorkerTests.Refusal
     try await worker.runUntilIdle()
     let job = try await handle.snapshot
     #expect((job.state, job.attempt, job.failures.map(\.message)) == (.failed, 1, ["the photo is too large"]))
+  }
+}
+
+/// Is silent when it is asked to renew a lease.
+private final class SilentStore: PassingStore {
+  let base: any JobStore
+  let (isAsked, mayAnswer) = (Gate(), Gate())
+
+  init(_ base: any JobStore) { self.base = base }
+
+  func renew(_ request: RenewalRequest) async throws -> [ClaimStanding] {
+    isAsked.open()
+    await mayAnswer.pass()
+    return try await base.renew(request)
   }
 }

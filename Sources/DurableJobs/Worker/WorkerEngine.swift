@@ -86,9 +86,9 @@ final class WorkerEngine: Sendable {
       case .renew: await renew()
       case .recover: await WorkerLoop.$isWaiting.withValue(true) { await recover() }
       case .wake(let bite): await WorkerLoop.$isWaiting.withValue(true) { await wake(bite) }
-      case .interrupt: for attempt in attemptsAtWork { attempt.stop(.shutdown, at: uptime) }
+      case .interrupt: interruptAll()
       case .giveBack(let unstored):
-        for attempt in attemptsAtWork { attempt.stop(.shutdown, at: uptime) }
+        interruptAll()
         if !unstored.isEmpty { complainOfLoss(unstored, closedError) }
         await retire()
         gaveBack.open()
@@ -118,7 +118,15 @@ final class WorkerEngine: Sendable {
 
   var isStopping: Bool { shared.withLock { $0.state.isStopping } }
 
-  func stop(grace: Duration) { tell { $0.state.stop(graceEnd: uptime + grace) } }
+  func stop(grace: Duration) {
+    let end = uptime + grace
+    let isEarlier = shared.withLock { $0.state.stop(graceEnd: end) }
+    gate.open()
+    // The loop may wait for its store by then.
+    if isEarlier { _ = store.clock.schedule(at: end) { [weak self] in self?.interruptAll() } }
+  }
+
+  private func interruptAll() { for attempt in attemptsAtWork { attempt.stop(.shutdown, at: uptime) } }
 
   /// Gives all jobs back without waiting for their handlers, because the store is about to close; returns once that is
   /// done. The run ends with that error when the handlers have returned.

@@ -448,9 +448,12 @@ struct WorkerState: Sendable {
 
   mutating func learnedKinds() { (knowsKinds, workMayWait, mayBeIdle) = (true, true, true) }
 
-  /// Stops claiming. On a repeated call, the earlier end of the grace counts.
-  mutating func stop(graceEnd: Duration) {
-    self.graceEnd = min(graceEnd, self.graceEnd ?? graceEnd)
-    notBefore = min(notBefore, graceEnd)
+  /// Stops claiming. On a repeated call, the earlier end of the grace counts. Returns whether that is this one.
+  @discardableResult
+  mutating func stop(graceEnd: Duration) -> Bool {
+    defer { notBefore = min(notBefore, graceEnd) }
+    if let former = self.graceEnd, former <= graceEnd { return false }
+    self.graceEnd = graceEnd
+    return true
   }
 }

@@ -1,6 +1,7 @@
 #if Shell && Postgres
   import DurableJobs
   import Foundation
+  import LyingServer
   import PostgresTestServer
   import Subprocess
   import TestProcesses
@@ -255,6 +256,36 @@
       }
       #expect(ended.status == .exited(1), "\(ended.stderr)")
       #expect(ended.stderr.contains("job 1 succeeded, but") == (line == "echo hello"), "\(ended.stderr)")
+    }
+
+    @Test("add --follow that is asked to stop while the server is away does not wait for it, and its job is not done")
+    func followedWithoutServer() async throws {
+      let server = try TestServer()
+      let durable = try Durable(store: server.string())
+      let (runs, goOn) = (try Fifo(in: durable, "runs"), try Fifo(in: durable, "goOn"))
+      let line = "echo runs >\(runs.path); cat \(goOn.path)"
+      let ended = try await durable.run("add", "--follow", "--shell", "--", line) { program in
+        #expect(await runs.said() == "runs")
+        try server.stop()
+        kill(program.process, SIGTERM)
+        await goOn.say("on")
+      }
+      #expect(ended.status == .exited(130), "\(ended.stderr)")
+    }
+
+    @Test("get that is asked to stop while the server is away does not wait for it, and says how to go on")
+    func fetchWithoutServer() async throws {
+      let server = try TestServer()
+      let files = try await LyingServer()
+      files.serve("/a.bin", .file(Content(1_000_000)).holding(after: 1000))
+      let durable = try Durable(store: server.string())
+      let ended = try await durable.run("get", files.url("/a.bin")) { program in
+        await files.held("/a.bin")
+        try server.stop()
+        kill(program.process, SIGTERM)
+      }
+      #expect(ended.status == .exited(130), "\(ended.stderr)")
+      #expect(ended.stderr.contains("Go on with: durable get"), "\(ended.stderr)")
     }
 
     @Test("A worker in the background has no password among its words, and ends when it is asked to")

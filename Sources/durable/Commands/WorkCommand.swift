@@ -160,16 +160,8 @@
         await others
         return try await UndoneWork(store, queues)
       }
-      do {
-        // What locks a file lets go of it; a server may be away for long.
-        guard store.isOnServer else { return try await work() }
-        if let left = try await interruption.outlasting(work) { return left }
-        Talk.line("The store does not answer, and is not waited for any longer")
-        log.giveUp()
-      } catch let error as JobError where interruption.wasAsked && (error.isPassing || !interruption.isOrderly) {
-        Talk.error(error.message, code: error.code.rawValue)
-      }
-      OpenStore.leaveOpen()
+      if let left = try await interruption.outlasting(store, work) { return left }
+      log.giveUp()
       return nil
     }
 

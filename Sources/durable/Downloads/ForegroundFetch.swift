@@ -85,17 +85,24 @@
       }
       let subscription = store.signals.listen { [weak self] in self?.hear($0) }
       defer { withExtendedLifetime(subscription) {} }
+      let isOver: Void?
       do {
-        try await work(interruption)
+        isOver = try await interruption.outlasting(place) { [self] in
+          try await work(interruption)
+          display.close()
+          // What is said of all comes after what was said of each, also where one reads both.
+          Screen.finish { !interruption.wasAsked }
+          defer { Screen.finish { !interruption.wasAsked } }
+          try await report(interruption)
+        }
       } catch {
         display.close()
         throw error
       }
+      guard isOver == nil else { return }
       display.close()
-      // What is said of all comes after what was said of each, also where one reads both.
-      Screen.finish { !interruption.wasAsked }
-      defer { Screen.finish { !interruption.wasAsked } }
-      try await report(interruption)
+      Talk.line(again.hint)
+      throw ExitCode(.interrupted)
     }
 
     private func work(_ interruption: Interruption) async throws {

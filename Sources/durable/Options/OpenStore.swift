@@ -108,6 +108,17 @@
 
     private static let isAway = Lock(false)
 
+    /// Whether it answers within that time, all of which this takes.
+    func answers(within time: Duration) async -> Bool {
+      let hasAnswered = Lock(false)
+      let ask = Task { [store] in  // cancelled below
+        if (try? await store.settings()) != nil { hasAnswered.withLock { $0 = true } }
+      }
+      try? await Task.sleep(for: time)
+      ask.cancel()
+      return hasAnswered.value
+    }
+
     /// The job as it is shown to who follows it; nil if it is gone.
     func patientLook(at id: JobID) async throws -> JobSnapshot? {
       try await patiently { try await store.jobs(JobQuery(.id(id), detail: [.failures, .edges], limit: 1)).first }

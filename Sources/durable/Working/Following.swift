@@ -20,6 +20,9 @@
 
     enum Runs { case commands, requests }
 
+    /// How an attempt of a command has ended here.
+    private typealias Code = (attempt: Int, code: Int32?)
+
     init(store: OpenStore, queue: String, id: JobID, json: Bool, runs: Runs) {
       (self.store, self.queue, self.id, self.json, self.runs) = (store, queue, id, json, runs)
     }
@@ -30,7 +33,7 @@
     /// Throws the exit code if the job did not succeed.
     func run() async throws {
       try await OwnJob(in: store)?.check(isNotNeededBy: [id])
-      let code = Lock<(attempt: Int, code: Int32?)?>(nil)
+      let code = Lock<Code?>(nil)
       let runPlace = Lock(RunPlace.elsewhere)
       let worker = JobWorker(
         store.queue(queue), maxConcurrentJobs: 1, logger: WorkerLog.logger { Talk.error($0) })
@@ -41,6 +44,15 @@
       // As a command is ended that writes to a pipe which nobody reads.
       Screen.onClosed.withLock { $0 = { interruption.stop(grace: .zero) } }
       Screen.stopsWaiting.withLock { $0 = { interruption.wasAsked } }
+      let isOver: Void? = try await interruption.outlasting(store) {
+        try await follow(worker, interruption, runPlace, code)
+      }
+      if isOver == nil { throw ExitCode(.interrupted) }
+    }
+
+    private func follow(
+      _ worker: JobWorker, _ interruption: Interruption, _ runPlace: Lock<RunPlace>, _ code: Lock<Code?>
+    ) async throws {
       let follower = LogFollower(
         store: store, id: id, attempt: nil, json: json, place: { runPlace.withLock { $0 } },
         isUnwanted: { interruption.wasAsked })
@@ -100,7 +112,7 @@
 
     /// With which code the command's last run has ended, if it ran on this machine and ended by itself. Where another worker
     /// had it, its record tells.
-    private func lastCode(_ job: JobSnapshot, _ code: Lock<(attempt: Int, code: Int32?)?>) -> Int32? {
+    private func lastCode(_ job: JobSnapshot, _ code: Lock<Code?>) -> Int32? {
       let own = code.withLock { $0?.attempt == job.attempt ? $0?.code : nil }
       return own ?? store.folder(id).runs(of: job).last?.exitCode
     }
@@ -114,7 +126,7 @@
     }
 
     private func registerCommands(
-      with worker: JobWorker, _ place: Lock<RunPlace>, _ code: Lock<(attempt: Int, code: Int32?)?>
+      with worker: JobWorker, _ place: Lock<RunPlace>, _ code: Lock<Code?>
     ) -> CommandHandler {
       let handler = CommandHandler(followed: id) { [id, hasBegun] context, event in
         switch event {

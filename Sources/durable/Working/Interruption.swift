@@ -14,6 +14,11 @@
     private let demands: Lock<StopDemands>
     private let watch = Lock<SignalWatch?>(nil)
     private let onLate = Lock<@Sendable () -> Void>({})
+    /// Takes ``goodBye`` to say so.
+    private let isAway = Lock<@Sendable () async -> Bool>({
+      try? await Task.sleep(for: goodBye)
+      return true
+    })
 
     /// How long what was asked twice may take. Then this process ends as it is: life lines break with it. A store or a
     /// handler that hangs keeps nobody here.
@@ -37,10 +42,28 @@
     /// How long a store that is away is waited for once the grace is over and nothing runs here any more.
     private static let goodBye = Duration.seconds(3)
 
-    /// Does `work`, which ends with the worker. Nil if that was asked to stop, and only the store keeps it: who works next
-    /// finds out what that was not told.
-    func outlasting<R: Sendable>(_ work: @escaping @Sendable () async throws -> R) async throws -> R? {
+    /// Does `work`, which ends with the worker. Nil, and that is said, if it was asked to stop and only the store keeps it
+    /// or has failed it: who works next finds out what that was not told. The store is left open then.
+    func outlasting<R: Sendable>(
+      _ store: OpenStore, _ work: @escaping @Sendable () async throws -> R
+    ) async throws -> R? {
+      do {
+        // What locks a file lets go of it; a server may be away for long.
+        guard store.isOnServer else { return try await work() }
+        if let result = try await untilLate(store, work) { return result }
+        Talk.line("The store does not answer, and is not waited for any longer")
+      } catch let error as JobError where wasAsked && (error.isPassing || !isOrderly) {
+        Talk.error(error.message, code: error.code.rawValue)
+      }
+      OpenStore.leaveOpen()
+      return nil
+    }
+
+    private func untilLate<R: Sendable>(
+      _ store: OpenStore, _ work: @escaping @Sendable () async throws -> R
+    ) async throws -> R? {
       let (ends, end) = AsyncStream.makeStream(of: Result<R, any Error>?.self)
+      isAway.withLock { $0 = { await !store.answers(within: Self.goodBye) } }
       onLate.withLock { $0 = { end.yield(nil) } }
       Task {  // ended by the end of the process, if it is not waited for
         do { end.yield(.success(try await work())) } catch { end.yield(.failure(error)) }
@@ -80,10 +103,10 @@
       }
       Task { [weak self, handler] in  // ended by the end of the process, if not before
         try? await Task.sleep(for: grace, clock: .suspending)
+        // What is under way may take long where the store answers.
         repeat {
           await handler?.commandsHaveEnded()
-          try? await Task.sleep(for: Self.goodBye)
-        } while handler?.hasCommands ?? false
+        } while await !(self?.isAway.value() ?? true) || handler?.hasCommands ?? false
         self?.onLate.value()
       }
     }

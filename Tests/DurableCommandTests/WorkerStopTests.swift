@@ -66,6 +66,33 @@
       try await durable.untilGone(id)
     }
 
+    @Test("once nobody watches a signal any more it has its usual effect, and the next who watches it gets it")
+    func signals() async throws {
+      // No other test has it.
+      let number = SIGXFSZ
+      func action() -> Int {
+        var action = sigaction()
+        sigaction(number, nil, &action)
+        #if canImport(Darwin)
+          return unsafeBitCast(action.__sigaction_u.__sa_handler, to: Int.self)
+        #else
+          return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+        #endif
+      }
+      let usual = action()
+      for _ in 1...2 {
+        let got = Gate()
+        var watches: [SignalWatch] = []
+        for _ in 1...2 { watches.append(await SignalWatch([number]) { _ in got.open() }) }
+        watches.removeFirst()
+        try #require(action() != usual, "one watches it still")
+        kill(getpid(), number)
+        await got.pass()
+        watches = []
+        #expect(action() == usual)
+      }
+    }
+
     @Test("in another container keeps a second one from beginning, and no number of a process is told")
     func elsewhere() async throws {
       let file = open(durable.store + "-worker", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

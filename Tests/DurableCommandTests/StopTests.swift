@@ -137,9 +137,10 @@
     }
 
     /// A job whose command lives on alone.
-    private func commandLeftAlone() async throws -> Int {
+    private func commandLeftAlone(_ options: String...) async throws -> Int {
       let fifo = try Fifo(in: durable)
-      let id = try await durable.add("--shell", "--", "echo $PPID > said; while :; do sleep 0.05; done")
+      let words = ["add"] + options + ["--shell", "--", "echo $PPID > said; while :; do sleep 0.05; done"]
+      let id = try #require(Int(try await durable.run(words.map { Array($0.utf8) }).line))
       _ = try await durable.work { worker in
         let supervisor = try #require(pid_t(await fifo.said()))
         // Nobody ends the command: its worker can't, and its supervisor has no time.
@@ -159,6 +160,20 @@
         cancelled.text == "job \(id) runs; it is asked to stop, but its worker has died; the next worker ends that\n")
       #expect(try await durable("wait", "\(id)").status == .exited(1))
       #expect(try await durable.state(id) == "cancelled")
+      try await durable.untilGone(id)
+    }
+
+    @Test(
+      "wait for a queue and batch wait end what a job that ended has left",
+      arguments: [["wait"], ["batch", "wait", "b"]])
+    func waitForRemains(words: [String]) async throws {
+      try await durable("batch", "create", "b")
+      let id = try await commandLeftAlone("--batch", "b")
+      try await durable("batch", "close", "b")
+      try await durable("cancel", "\(id)")
+      let waited = try await durable.run(words.map { Array($0.utf8) })
+      #expect(waited.status == .exited(words == ["wait"] ? 0 : 1), "\(waited.stderr)")
+      #expect(try !durable.lives(id), "\(waited.stderr)")
       try await durable.untilGone(id)
     }
 

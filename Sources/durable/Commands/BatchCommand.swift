@@ -156,6 +156,7 @@
             try await store.patiently { try await Self.tell(batch, json: false) }
           }
         }
+        try await store.endRemains(in: .batch(batch.id), letting: ObstacleReport.lastWords)
         if try await batch.status.unsuccessful > 0 { throw ExitCode(.jobFailed) }
       }
 

@@ -75,6 +75,7 @@
       }
       var isHeld = false
       for queue in ids.isEmpty ? queues : [] where try await Self.tellWhatIsLeft(store, queue) { isHeld = true }
+      if ids.isEmpty { try await store.endRemains(in: .queues(Set(queues)), letting: ObstacleReport.lastWords) }
       _ = try await store.ofEach(ids) { try await store.endRemains(of: $0, letting: ObstacleReport.lastWords) }
       var jobs: [JobSnapshot] = []
       for id in ids { jobs.append(try await store.patiently { try await store.store.job(id) }) }

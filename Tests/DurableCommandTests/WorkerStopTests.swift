@@ -111,6 +111,15 @@
       #expect(!file.holds(groups: "\(slice)/not-mine.service\n"))
     }
 
+    @Test("that is a service's is neither installed again nor removed by a command of its own")
+    func ownService() async throws {
+      let groups = "0::/user.slice/app.slice/mine.service\n"
+      let manager = ServiceManager(environment: ["HOME": durable.folder], groups: groups)
+      await #expect { try await manager.check(ServiceFile(name: "mine", words: [], log: "")) } throws: { error in
+        (error as? JobError)?.code == .wrongState
+      }
+    }
+
     @Test(
       "as an agent of launchd ends with 0 where it can do nothing without a person, so that it does not begin again")
     func agent() async throws {

@@ -10,12 +10,16 @@
     private let environment: [String: String]
     /// How long it may take to answer: a restart waits for a worker, which has 30 seconds to stop.
     private let patience: Duration
+    /// The control groups of this process; empty where there are none.
+    private let groups: String
 
     init(
-      environment: [String: String] = ProcessInfo.processInfo.environment, patience: Duration = .seconds(60)
+      environment: [String: String] = ProcessInfo.processInfo.environment, patience: Duration = .seconds(60),
+      groups: String = (try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)) ?? ""
     ) {
       self.environment = environment
       self.patience = patience
+      self.groups = groups
     }
 
     #if os(macOS)
@@ -44,8 +48,12 @@
       #endif
     }
 
-    /// Throws if the file of its name, here or where the system keeps its own, is not this program's.
+    /// Throws if the file of its name, here or where the system keeps its own, is not this program's, or if this process is
+    /// part of what the service runs: that ends with it, and a worker that is started again would run it again.
     func check(_ file: ServiceFile) async throws {
+      guard !file.holds(groups: groups) else {
+        throw JobError(.wrongState, "this is a part of a command that the service runs: it would be ended with it")
+      }
       var other = path(of: file)
       if let text = FileManager.default.contents(atPath: other) {
         if file.isOurs(String(decoding: text, as: UTF8.self)) { return }

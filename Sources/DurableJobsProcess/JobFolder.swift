@@ -26,7 +26,35 @@
 
     /// By which a command finds its job: the folder, whose last part is the job's id.
     package static let variable = "DURABLE_JOB"
-    var variables: [String: SystemText] { [Self.variable: SystemText(path)] }
+    /// By which it finds the same of the jobs outside of that, a line each: of their commands its worker is a part, or who
+    /// follows it.
+    package static let outerVariable = "DURABLE_OUTER_JOBS"
+
+    /// What a command of this process, or of one that this has started, finds in its environment.
+    func environment(_ given: [String: SystemText]) -> [String: SystemText] {
+      var all = given
+      all[Self.variable] = SystemText(path)
+      Self.noteOwnJobs(in: &all)
+      return all
+    }
+
+    /// Has a command, which this process runs or waits for, know the jobs of whose commands this is a part.
+    package static func noteOwnJobs(in environment: inout [String: SystemText]) {
+      var paths = environment[outerVariable].map { lines(of: String(decoding: $0.bytes, as: UTF8.self)) } ?? []
+      paths += pathsOfOwnJobs.filter { !paths.contains($0) }
+      environment[outerVariable] = paths.isEmpty ? nil : SystemText(paths.joined(separator: "\n"))
+    }
+
+    private static func lines(of text: String) -> [String] { text.split(separator: "\n").map(String.init) }
+
+    /// The folders of the jobs of whose commands this process is a part, the outermost first.
+    package static var pathsOfOwnJobs: [String] {
+      let environment = ProcessInfo.processInfo.environment
+      return (environment[outerVariable].map { lines(of: $0) } ?? []) + [environment[variable]].compactMap(\.self)
+    }
+
+    /// From now on this process, which goes on without the command that started it, is part of none.
+    package static func leaveOwnJobs() { for name in [variable, outerVariable] { unsetenv(name) } }
 
     package var lock: CommandLock { CommandLock(path: path + "/lock") }
 

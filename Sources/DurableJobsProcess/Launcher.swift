@@ -100,7 +100,7 @@
       sigemptyset(&none)
       sigprocmask(SIG_SETMASK, &none, nil)
       let words = command.words
-      let (code, isFound) = execute(words, command.env.merging(order.folder.variables) { $1 })
+      let (code, isFound) = execute(words, order.folder.environment(command.env))
       // A line that was given as one word may be long, and contain secrets after its first space.
       let whole = words[0].display
       var name = String((whole.split(whereSeparator: \.isWhitespace).first ?? "").prefix(200))

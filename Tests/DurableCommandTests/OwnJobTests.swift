@@ -72,6 +72,21 @@
       #expect(try await durable.state(id) == "succeeded")
     }
 
+    @Test(
+      "is not the end of an outer one either",
+      arguments: [
+        "\"$DURABLE\" add --env DURABLE_STORE --follow -- \"$DURABLE\" wait 1",
+        "\"$DURABLE\" add --env DURABLE_STORE --queue q -- \"$DURABLE\" wait 1; \"$DURABLE\" work --drain --queue q",
+      ])
+    func outer(line: String) async throws {
+      let added = try await durable.shell(
+        "\"$DURABLE\" add --env DURABLE_STORE --env DURABLE --shell -- \"$LINE\"", environment: ["LINE": .some(line)])
+      try #require(added.line == "1", "\(added.stderr)")
+      #expect(try await durable("work", "--drain").status == .exited(1))
+      #expect(try await durable.message(2).contains("exited with code 2"))
+      #expect(try await durable("log", "2").stderr.contains("this is a part of the command of job 1"))
+    }
+
     @Test("may be the end of other jobs, of its queue and of others")
     func others() async throws {
       let other = try await durable.add("--", "true")

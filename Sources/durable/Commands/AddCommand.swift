@@ -48,7 +48,9 @@
     func run() async throws {
       if follow { try Program.provideRoom(forWork: true) }
       if let list { return try await addAll(of: list) }
-      let command = try place.command(try words())
+      var command = try place.command(try words())
+      // Whoever runs it, those jobs end only after it.
+      if follow { JobFolder.noteOwnJobs(in: &command.env) }
       if !place.shell { Self.tellOfLine(command) }
       let jobOptions = try checkedOptions(for: command)
       let store = try await options.open()

@@ -134,7 +134,7 @@
         if try await batch.status.batch.isOpen {
           Talk.line("It is open: '\(store.command("batch close \(batch.id)"))' says that no more jobs come")
         }
-        let own = try await OwnJob(in: store)
+        let own = try await OwnJobs(in: store)
         if let own, try await !batch.status.isDone {
           let filter = JobFilter.batch(batch.id) && .unfinished
           try await own.check(isNotNeededBy: store.store.jobs(JobQuery(filter, limit: .max)).map(\.id))

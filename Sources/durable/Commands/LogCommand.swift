@@ -56,7 +56,7 @@
       let job = try await store.store.job(id, detail: [])
       if follow {
         // What it shows would be written there again.
-        try await OwnJob(in: store)?.check(isNotNeededBy: [id])
+        try await OwnJobs(in: store)?.check(isNotNeededBy: [id])
         try await LogFollower(store: store, id: id, attempt: attempt, json: options.json, tells: true).run()
       } else {
         show(job, in: store)

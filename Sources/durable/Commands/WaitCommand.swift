@@ -54,7 +54,7 @@
       }
       if ids.isEmpty { try await Self.tellOfNothing(queues, in: store) }
       if try await !Self.hasEnded(ids, queues, in: store) {
-        let own = try await OwnJob(in: store)
+        let own = try await OwnJobs(in: store)
         try await own?.check(isNotNeededBy: ids)
         if ids.isEmpty { try own?.check(isNotIn: queues) }
         if Screen.error.isTerminal { try await tellWhatIsWaitedFor(ids, queues, store) }

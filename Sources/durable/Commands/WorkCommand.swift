@@ -88,7 +88,7 @@
       if detach { return try await goOnInBackground(grace: limit) }
       try Program.provideRoom(forWork: true)
       let store = try await options.open()
-      if drain { try await OwnJob(in: store)?.check(isNotIn: queue) }
+      if drain { try await OwnJobs(in: store)?.check(isNotIn: queue) }
       let background = BackgroundWorker(store: store.path)
       if inBackground { try background.begin(at: options.place) }
       // Whoever drains a queue wants to know of all; else lines come for ever.

@@ -21,9 +21,12 @@
       guard let program = words.first, !program.bytes.isEmpty else {
         throw ValidationError("what is to be run? As in: durable \(verb) -- sleep 10")
       }
+      var env = try environment()
+      // It may be no part of those commands when it runs.
+      env[JobFolder.outerVariable] = nil
       return ShellCommand(
         arguments: words, cwd: try folder(), umask: ShellCommand.octal(Program.umaskAtStart),
-        env: try environment(), shell: shell)
+        env: env, shell: shell)
     }
 
     /// The folder to run in: the current one, unless another was named.

@@ -240,7 +240,7 @@
       var printer = LogPrinter(
         store.folder(id), attempt: attempt, json: json, place: place, isUnwanted: isUnwanted)
       var report = ObstacleReport(store)
-      if tells { report.own = try await store.patiently { try await OwnJob(in: store) } }
+      if tells { report.own = try await store.patiently { try await OwnJobs(in: store) } }
       var job: JobSnapshot?
       defer { if tells { LiveLine.hide() } }
       do {

@@ -24,8 +24,8 @@
     private var last: (state: JobState, attempt: Int, at: ContinuousClock.Instant)?
     private var reasons: [JobExplanation.Reason] = []
 
-    /// The job of whose command this process is a part.
-    var own: OwnJob?
+    /// The jobs of whose commands this process is a part.
+    var own: OwnJobs?
 
     /// Whether the job's queue was paused at the last look.
     var isPaused: Bool { reasons.contains { if case .paused = $0 { true } else { false } } }
@@ -91,7 +91,7 @@
       for reason in why.reasons where reason.end == nil {
         switch reason {
         case .slotsTaken:
-          if let own, own.queue == job.queue, isNews(reason) { Talk.line(own.words(for: job.id).withVisibleControls) }
+          if let words = own?.words(for: job), isNews(reason) { Talk.line(words.withVisibleControls) }
         case .ended: break
         case .running(let worker, _, _):
           // Who works on another job of the store gives this one back.
@@ -106,7 +106,7 @@
 
     /// Runs `body`, and looks at `job` meanwhile.
     static func telling<R: Sendable>(
-      of job: @escaping @Sendable () async throws -> JobSnapshot?, in store: OpenStore, by own: OwnJob? = nil,
+      of job: @escaping @Sendable () async throws -> JobSnapshot?, in store: OpenStore, by own: OwnJobs? = nil,
       while body: @escaping @Sendable () async throws -> R
     ) async throws -> R {
       try await withThrowingTaskGroup(of: R?.self) { group in

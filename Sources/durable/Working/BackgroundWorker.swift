@@ -162,6 +162,7 @@
         defer { close(lock) }
         throw noted(errno)
       }
+      JobFolder.leaveOwnJobs()
       // No folder is kept from being unmounted; but a connection string may name files by where it was typed.
       if case .file = place { _ = chdir("/") }
     }

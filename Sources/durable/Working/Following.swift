@@ -32,7 +32,7 @@
 
     /// Throws the exit code if the job did not succeed.
     func run() async throws {
-      try await OwnJob(in: store)?.check(isNotNeededBy: [id])
+      try await OwnJobs(in: store)?.check(isNotNeededBy: [id])
       let code = Lock<Code?>(nil)
       let runPlace = Lock(RunPlace.elsewhere)
       let worker = JobWorker(

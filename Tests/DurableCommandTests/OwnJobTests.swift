@@ -1,5 +1,6 @@
 #if Shell
   import Foundation
+  import LyingServer
   import Testing
 
   @Suite("What a command waits for by this program")
@@ -85,6 +86,18 @@
       #expect(try await durable("work", "--drain").status == .exited(1))
       #expect(try await durable.message(2).contains("exited with code 2"))
       #expect(try await durable("log", "2").stderr.contains("this is a part of the command of job 1"))
+    }
+
+    @Test("is not a download that has its place only after it")
+    func download() async throws {
+      let server = try await LyingServer()
+      server.serve("/a.bin", .file(Content(1000)))
+      try await durable("limits", "set", "--queue", "default", "--running", "1")
+      let id = try await add([], ["get", server.url("/a.bin")])
+      #expect(try await durable("work", "--drain").status == .exited(1))
+      #expect(try await durable.message(id).contains("exited with code 2"))
+      #expect(try await durable("log", "\(id)").stderr.contains("job 2 ends only after that"))
+      #expect(try await durable.state(2) == "succeeded")
     }
 
     @Test("may be the end of other jobs, of its queue and of others")

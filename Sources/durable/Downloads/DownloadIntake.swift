@@ -16,6 +16,7 @@
       /// It is asked for with other options, and that job waits for it.
       case isNeededOtherwise(JobID, by: JobID)
 
+      var job: JobID? { if case .job(let id, _) = self { id } else { nil } }
       var queue: String? { if case .job(_, let queue) = self { queue } else { nil } }
     }
 

@@ -129,8 +129,10 @@
     /// Stores or joins all that was asked for, a page after the other; what is in can run meanwhile. After an interruption
     /// the rest is stored all the same: who asked for it by a pipe can't ask again.
     private func takeIn(_ interruption: Interruption, _ group: inout ThrowingTaskGroup<Void, any Error>) async throws {
+      let own = try await OwnJobs(in: place)
       for page in downloads.pages(of: DownloadIntake.page) {
         let entries = try await intake.take(page)
+        try await own?.check(isNotNeededBy: entries.compactMap(\.job))
         for (download, entry) in zip(page, entries) { add(download, entry) }
         // They need slots.
         gate.open()

@@ -107,6 +107,22 @@
       #expect(waited.text.lines.first?.hasPrefix("Job 1 waits: no worker") == true, "\(waited.text.text)")
     }
 
+    @Test("on a terminal a time that it waits for stands above that line, and no second one changes")
+    func time() async throws {
+      try await durable("batch", "create", "b")
+      _ = try await durable.add("--batch", "b", "--delay", "1h", "--", "true")
+      try await durable("batch", "close", "b")
+      let waited = try await durable.onTerminal("batch", "wait", "b") { [durable] terminal in
+        try await terminal.shows("both") { $0.text.contains("waits for its time") && $0.text.contains("0 of 1 ended") }
+        try await durable("cancel", "1")
+        try await terminal.shows("1 of 1 ended")
+      }
+      #expect(waited.status == .exited(1))
+      #expect(waited.text.lines.count == 3, "\(waited.text.text)")
+      #expect(waited.text.lines.last?.contains("1 of 1 ended") == true, "\(waited.text.text)")
+      #expect(waited.text.lines.first?.contains(#/^Job 1 waits for its time, (at|on) /#) == true, "\(waited.text.text)")
+    }
+
     @Test("holds commands and downloads that wait for each other")
     func mixed() async throws {
       let server = try await LyingServer()

@@ -151,6 +151,7 @@
             if let job = try await store.nextObstructed(ofBatch: batch.id) {
               var report = ObstacleReport(store)
               report.own = own
+              report.isLive = false
               try await report.look(at: job)
             }
             try await store.patiently { try await Self.tell(batch, json: false) }

@@ -24,6 +24,9 @@
     private var last: (state: JobState, attempt: Int, at: ContinuousClock.Instant)?
     private var reasons: [JobExplanation.Reason] = []
 
+    /// Whether a time may have the line that is kept fresh. Where something else changes below, it is said once.
+    var isLive = true
+
     /// The jobs of whose commands this process is a part.
     var own: OwnJobs?
 
@@ -61,7 +64,7 @@
       let text = { @Sendable [store, why] (tell: (Date) -> String) in
         "Job \(job.id) \(reason.cause(in: store, tell))\(why)".withVisibleControls
       }
-      if LiveLine.isPossible {
+      if isLive, LiveLine.isPossible {
         LiveLine.show { text { "in \(Duration.seconds($0.timeIntervalSinceNow).roughly)" } }
       } else if !isKnown(job.id), isNews(reason, of: job.id) {
         Talk.line(text { $0.forPeople })

@@ -48,6 +48,24 @@
       #expect(ended.stderr.ranges(of: words).count == 1, "\(ended.stderr)")
     }
 
+    @Test("wait without ids takes a time away when the job runs again")
+    func runsAgain() async throws {
+      let (said, go) = (try Fifo(in: durable), try Fifo(in: durable, "go"))
+      // The last pause is long enough to be seen by who looks each second.
+      let line = "echo >> runs; test $(wc -l < runs) = 4 || exit 1; echo > said; read line < go"
+      _ = try await durable.add("--max-attempts", "4", "--shell", "--", line)
+      let ended = try await durable.onTerminal("wait") { [durable] terminal in
+        _ = try await durable.work { [durable] _ in
+          try await terminal.shows("Job 1 runs again in ")
+          _ = await said.said()
+          try await terminal.shows("no time") { !$0.text.contains("runs again") }
+          await go.say("on")
+          #expect(try await durable("wait", "1").status == .exited(0))
+        }
+      }
+      #expect(ended.status == .exited(0))
+    }
+
     @Test("who follows a command sees on a terminal when its next attempt begins")
     func followed() async throws {
       let ended = try await durable.onTerminal(

@@ -118,7 +118,7 @@
           var report = ObstacleReport(store)
           report.own = own
           while true {
-            if let job = try await store.patiently(job) { try await report.look(at: job) }
+            if let job = try await store.patiently(job) { try await report.look(at: job) } else { LiveLine.hide() }
             try await Task.sleep(for: .seconds(1))
           }
         }

@@ -135,11 +135,8 @@
           Talk.line("It is open: '\(store.command("batch close \(batch.id)"))' says that no more jobs come")
         }
         let own = try await OwnJobs(in: store)
-        if let own, try await !batch.status.isDone {
-          let filter = JobFilter.batch(batch.id) && .unfinished
-          try await own.check(isNotNeededBy: store.store.jobs(JobQuery(filter, limit: .max)).map(\.id))
-        }
         try await WaitCommand.within(limit) { [json = options.json] in
+          if let own, try await !batch.status.isDone { try await own.check(isNotNeededBy: batch.id) }
           if json || !Screen.out.canMove {
             try await ObstacleReport.telling(
               of: { try await store.nextObstructed(ofBatch: batch.id) }, in: store, by: own

@@ -48,6 +48,18 @@
       }
     }
 
+    /// The same of the jobs of a batch. It may have many, which are read in pages.
+    func check(isNotNeededBy batch: BatchID) async throws {
+      if let job = jobs.first(where: { $0.batch == batch }) { throw Self.refusal(of: [job.id], by: job) }
+      var last: JobID?
+      repeat {
+        let page = JobQuery(.batch(batch) && .unfinished, after: last, limit: 400)
+        let ids = try await store.store.jobs(page).map(\.id)
+        try await check(isNotNeededBy: ids)
+        last = ids.last
+      } while last != nil
+    }
+
     /// What is to be said where another waits for a slot, and one of these has one of its queue.
     func words(for other: JobSnapshot) -> String? {
       guard let job = jobs.last(where: { $0.queue == other.queue }) else { return nil }

@@ -158,6 +158,19 @@
       #expect(ended.stderr.contains("job 1 succeeded, but"), "\(ended.stderr)")
     }
 
+    @Test(
+      "add --follow shows how its run ended where somebody ends its job meanwhile", arguments: ["complete", "fail"])
+    func endOfRun(verb: String) async throws {
+      let said = try Fifo(in: durable)
+      let line = "trap 'sleep 0.3; exit' TERM; echo > said; while :; do sleep 0.05; done"
+      let ended = try await durable.run("add", "--follow", "--shell", "--", line) { [durable] _ in
+        _ = await said.said()
+        let changed = try await durable(verb, "1")
+        #expect(changed.status == .exited(0))
+      }
+      #expect(ended.stderr.contains("── stopped") && !ended.stderr.contains("no end yet"), "\(ended.stderr)")
+    }
+
     @Test("add --follow ends with the code of the last attempt, also where it ran an earlier one itself")
     func lastElsewhere() async throws {
       let line = """

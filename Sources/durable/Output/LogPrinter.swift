@@ -247,10 +247,12 @@
         while true {
           // Asked before the last look, so that nothing is written in between.
           job = try await store.patientLook(at: id)
-          printer.show(job, isFinal: job?.state.isFinished ?? true)
+          // A command that runs here may end after its job, and notes how.
+          let isFinal = (job?.state.isFinished ?? true) && place() != .here
+          printer.show(job, isFinal: isFinal)
           if job == nil, tells { throw JobError(.notFound, "job \(id) has been removed") }
-          guard let job, !job.state.isFinished else { return printer.stdout }
-          if tells { try await report.look(at: job) }
+          if isFinal { return printer.stdout }
+          if tells, let job { try await report.look(at: job) }
           try await Task.sleep(for: Self.interval)
         }
       } catch is CancellationError {

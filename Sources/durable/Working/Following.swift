@@ -59,6 +59,8 @@
       let stdout = try await withThrowingTaskGroup(of: ShownOutput.self) { group in
         group.addTask { try await follower.run() }
         try await work(worker, interruption)
+        // Nothing runs here any more, whatever was told of that.
+        runPlace.withLock { if $0 == .here { $0 = .hasRunHere } }
         let isSuspended = try await look().state == .suspended
         if interruption.wasAsked || isSuspended { group.cancelAll() }
         return try await group.next() ?? ShownOutput()

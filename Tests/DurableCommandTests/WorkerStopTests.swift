@@ -27,8 +27,8 @@
       #expect(try await durable("work", "stop").text == "process \(process) has stopped\n")
     }
 
-    @Test("is ended with the command that starts it, as by Ctrl-C, also before it works")
-    func interrupted() async throws {
+    @Test("is ended with the command that starts it, as by Ctrl-C, also before it works", arguments: [SIGINT, SIGQUIT])
+    func interrupted(signal: Int32) async throws {
       // While this is shared the worker that is started waits for a lock of its own.
       let lock = open(durable.store + "-worker", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       defer { close(lock) }
@@ -43,8 +43,8 @@
         started = ProcessList.children(of: command.pid)
         return !started.isEmpty || !command.isRunning
       }
-      command.send(SIGINT)
-      try #require(await command.ended() == .exited(130))
+      command.send(signal)
+      try #require(await command.ended() == .exited(128 + signal))
       let words = String(decoding: try said.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
       #expect(words.contains("is asked to stop"), "\(words)")
       // One that lived would work now, and go on.

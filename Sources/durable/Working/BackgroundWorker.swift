@@ -86,7 +86,7 @@
     /// code. A signal that ends this process meanwhile ends it, too.
     func start(_ words: [String]) async throws -> pid_t {
       let begun = Lock<pid_t>(0)
-      let watch = await SignalWatch([SIGINT, SIGTERM, SIGHUP]) { signal in
+      let watch = await SignalWatch([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { signal in
         begun.withLock { process in
           if process > 0 {
             for signal in [SIGTERM, SIGCONT] { kill(process, signal) }

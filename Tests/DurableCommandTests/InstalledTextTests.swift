@@ -106,6 +106,38 @@
       #expect(Set(raw).subtracting(known) == [], "\(raw)")
     }
 
+    /// Runs `make install` with a compiler that only notes what it was asked, where nothing is installed that tests need.
+    private func install(to prefix: String) async throws -> (said: String, asked: String?) {
+      let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "../..").path
+      let prepared = try await durable.shell(
+        #"""
+        mkdir -p bin
+        for program in bash sh env make mkdir install uname git cc id; do ln -sf "$(command -v $program)" bin; done
+        printf '#!/bin/sh\necho "$@" > "%s/asked"; exit 1\n' "$PWD" > bin/swift
+        chmod +x bin/swift
+        """#)
+      try #require(prepared.status == .exited(0), "\(prepared.stderr)")
+      let made = try await durable.shell(
+        "make --no-print-directory -C '\(root)' install 'PREFIX=\(prefix)' 2>&1",
+        environment: ["PATH": durable.folder + "/bin", "MAKEFLAGS": nil])
+      #expect(made.status == .exited(2))
+      return (made.text, try? String(contentsOfFile: durable.folder + "/asked", encoding: .utf8))
+    }
+
+    @Test("make install wants nothing that only tests need")
+    func installAlone() async throws {
+      let (said, asked) = try await install(to: durable.folder + "/place")
+      #expect(asked?.hasPrefix("build -c release ") == true, "\(said)")
+    }
+
+    @Test("make install says where it can't write before it builds anything")
+    func installNowhere() async throws {
+      _ = try await durable.shell("touch file")
+      let (said, asked) = try await install(to: durable.folder + "/file")
+      #expect(said.contains("\(durable.folder)/file can't be written. 'make install PREFIX="), "\(said)")
+      #expect(asked == nil)
+    }
+
     @Test("a manual page with every command and option that the help has, which roff takes without a word")
     func manual() async throws {
       let page = try await durable("manual")

@@ -1,4 +1,6 @@
 #if Shell
+  import DurableJobs
+  import DurableJobsSQLite
   import Foundation
   import Testing
 
@@ -81,6 +83,55 @@
           #"Workers: none. Start one with: durable work --queue 'it'\''s' --store \#(durable.store)"#),
         "\(status.stderr)")
       #expect(try await durable("status", "--json").json["workers"] as? [Int] == [])
+    }
+
+    /// Stores a job that only another program runs.
+    private func enqueueForeign(_ kind: String, in queue: String = "default", delay: Duration = .zero) async throws {
+      let store = try SQLiteStore(path: durable.store)
+      _ = try await JobQueue(queue, store: store).enqueue(
+        kind: kind, payload: Data("{}".utf8), options: JobOptions(start: .after(delay)))
+      await store.close()
+    }
+
+    private func workers() async throws -> String {
+      let said = try await durable("status").stderr
+      return said.split(separator: "\n").drop { !$0.hasPrefix("Workers: ") }.joined(separator: "\n")
+    }
+
+    @Test("without a worker, status names the queues of all that is left, and the programs that run the rest")
+    func whoIsMissing() async throws {
+      try await enqueueForeign("slow", delay: .seconds(3600))
+      #expect(try await workers() == "Workers: none. Start the program that runs 'slow'")
+      _ = try await durable.add("--queue", "nightly", "--delay", "1h", "--", "true")
+      #expect(
+        try await workers()
+          == "Workers: none. Start one with: durable work --queue nightly\nAnd start the program that runs 'slow'")
+      _ = try await durable.add("--", "true")
+      #expect(
+        try await workers().hasPrefix("Workers: none. Start one with: durable work --queue default --queue nightly\n"))
+      #expect(try await durable("status").text.contains(#/2  scheduled .* true  in queue nightly\n/#))
+    }
+
+    @Test("where nothing is left to a worker, status asks for none")
+    func nothingToDo() async throws {
+      _ = try await durable.add("--", "false")
+      try await durable("work", "--drain")
+      #expect(try await workers() == "Workers: none")
+    }
+
+    @Test("beside a worker, status tells which queues and kinds it does not serve")
+    func notServed() async throws {
+      try await withRunningJob { [self] _, _ in
+        _ = try await durable.add("--", "true")
+        #expect(try await workers() == "Workers: 1 on default (command, download, durable.schedule, request)")
+        _ = try await durable.add("--queue", "nightly", "--", "true")
+        let status = try await durable("status")
+        #expect(status.text.contains(#/ready .* true  in queue nightly\n/#), "\(status.text)")
+        #expect(!status.text.contains("in queue default"))
+        #expect(try await workers().hasSuffix("request). Start another with: durable work --queue nightly"))
+        try await enqueueForeign("slow")
+        #expect(try await workers().hasSuffix("\nAnd start the program that runs 'slow'"))
+      }
     }
 
     @Test("add says on a terminal that nobody works, also right after the only worker was killed")

@@ -63,22 +63,13 @@
       }
       let absent = try await store.constraints().filter { !$0.holds && $0.jobs > 0 }
       for constraint in absent { lines.append("\(constraint.name.withVisibleControls): \(constraint.words)") }
-      let workers = WorkerSummary(try await workers(store))
-      if let text = workers.text { return lines + ["Workers: \(text)"] }
-      return lines + ["Workers: none. \(try await advice(store))"]
-    }
-
-    /// Who could do what is ready.
-    private func advice(_ store: OpenStore) async throws -> String {
-      let ready = JobFilter.state(.ready) && (filter.queue.isEmpty ? .all : .queues(filter.queue))
-      func first(_ filter: JobFilter) async throws -> JobSnapshot? {
-        try await store.store.jobs(JobQuery(filter, limit: 1)).first
-      }
-      let own = try await first(ready && .kinds(OpenStore.kinds))
-      if own == nil, let other = try await first(ready) {
-        return "Start the program that runs '\(other.kind.withVisibleControls)'"
-      }
-      return "Start one with: \(store.command("work", queue: filter.queue.first ?? own?.queue ?? "default"))"
+      let workers = try await workers(store)
+      let summary = WorkerSummary(workers).text
+      let advice = try await WorkerAdvice(
+        store, where: filter.queue.isEmpty ? .all : .queues(filter.queue), besides: workers
+      ).text(summary == nil ? "one" : "another")
+      let told = "Workers: \(summary ?? "none")" + (advice.map { ". \($0)" } ?? "")
+      return lines + told.split(separator: "\n").map(String.init)
     }
 
     /// Until the process is ended.

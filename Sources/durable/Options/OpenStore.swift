@@ -201,8 +201,11 @@
     }
 
     /// What to type to do `verb` to a queue of this store, as in "durable work --queue slow".
-    func command(_ verb: String, queue: String) -> String {
-      command(verb + (queue == "default" ? "" : " --queue \(SystemText(queue).shellQuoted)"))
+    func command(_ verb: String, queue: String) -> String { command(verb, queues: [queue]) }
+
+    /// The same of some queues.
+    func command(_ verb: String, queues: [String]) -> String {
+      command(verb + (queues == ["default"] ? "" : queues.map { " --queue \(SystemText($0).shellQuoted)" }.joined()))
     }
 
     /// The same of words that are known.

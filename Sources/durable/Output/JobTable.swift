@@ -11,6 +11,8 @@
     var paused: Set<String> = []
     /// Conditions that hold nowhere.
     var absent: Set<JobConstraint> = []
+    /// Queues on which a worker is; nil where that is not told.
+    var served: Set<String>?
     var now = Date()
 
     struct Columns {
@@ -39,7 +41,7 @@
         let head = "\(job.id)".padded(columns.id, alignedRight: true) + "  "
         let state = screen.coloured(job.state.rawValue.padded(columns.state), job.state.colour) + "  "
         let time = job.time(at: now)
-        let why = job.detail(runBy: workers[job.id], paused: paused, absent: absent).withVisibleControls
+        let why = job.detail(runBy: workers[job.id], paused: paused, absent: absent, served: served).withVisibleControls
         func below(_ text: String, _ width: Int) -> [String] {
           let indent = String(repeating: " ", count: columns.id + 2)
           return text.wrapped(to: width - columns.id - 2, lines: 2).map { indent + screen.coloured($0, .dim) }
@@ -90,12 +92,16 @@
 
     /// What its handler waited for last, if it said so.
     var awaited: String? {
-      progress?.message.map { $0.hasPrefix("waits: ") ? String($0.dropFirst("waits: ".count)) : $0 }
+      progress?.message.map { $0.hasPrefix(Self.waitsFor) ? String($0.dropFirst(Self.waitsFor.count)) : $0 }
     }
+
+    /// How handlers of this program begin what they say when they put a job off.
+    static let waitsFor = "waits: "
 
     /// What is worth knowing about it beside its state and its time, in a few words and without passwords.
     func detail(
-      runBy worker: StoredWorker? = nil, paused: Set<String> = [], absent: Set<JobConstraint> = []
+      runBy worker: StoredWorker? = nil, paused: Set<String> = [], absent: Set<JobConstraint> = [],
+      served: Set<String>? = nil
     ) -> String {
       var parts: [String] = []
       if state == .ready || state == .scheduled {
@@ -130,6 +136,9 @@
       case .ready:
         if paused.contains(queue) { parts.append("the queue \(queue) is paused") }
       }
+      // Who starts a worker without a word starts one for the default queue.
+      let isUnserved = served.map { !$0.contains(queue) && !($0.isEmpty && queue == "default") } ?? false
+      if isUnserved, !state.isFinished, !paused.contains(queue) { parts.append("in queue \(queue)") }
       if crashes > 0 { parts.append(crashes == 1 ? "1 crash" : "\(crashes) crashes") }
       return parts.joined(separator: ", ").withoutPasswords.withLocalDeadline
     }

@@ -32,6 +32,7 @@
       orphans = counts[.running] > 0 ? try await store.orphans(where: filter) : 0
       let paused = try await store.pausedQueues
       let absent = Set(try await store.constraints().filter { !$0.holds }.map { JobConstraint(rawValue: $0.name) })
+      let served = Set(try await store.store.workers().filter { $0.standing == .alive }.flatMap(\.queues))
       var left = if case .total(let number) = limits { number } else { Int.max }
       // Of a schedule each tick leaves one that has ended, beside the job that it stored.
       let ticked = JobFilter.kind(JobSchedule.self) && .state(.succeeded)
@@ -53,7 +54,8 @@
         if section.order == .newestFirst { jobs.sort { ($0.finishedAt ?? now) > ($1.finishedAt ?? now) } }
         left -= jobs.count
         let table = JobTable(
-          jobs: jobs, workers: try await store.workers(of: jobs), paused: paused, absent: absent, now: now)
+          jobs: jobs, workers: try await store.workers(of: jobs), paused: paused, absent: absent, served: served,
+          now: now)
         let more = total - jobs.count
         let names = section.states.filter { counts[$0] > 0 }.map(\.rawValue).joined(separator: ", ")
         tables.append((table, more > 0 ? "… and \(more) more (\(names)); all: --all" : nil))

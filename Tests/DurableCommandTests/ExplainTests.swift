@@ -60,6 +60,30 @@
       }
     }
 
+    @Test("tells what the handler said when it put a job off, in words and in JSON")
+    func putOff() async throws {
+      let store = try SQLiteStore(path: durable.store)
+      let queue = JobQueue(store: store)
+      let worker = JobWorker(queue)
+      let begun = AsyncStream.makeStream(of: Void.self)
+      worker.register(kind: "puts-off") { _, context in
+        try context.report(progress: 0, "waits: nobody answers")
+        begun.continuation.finish()
+        throw .snooze(for: .seconds(3600))
+      }
+      let id = try await queue.enqueue(kind: "puts-off", payload: Data("{}".utf8))
+      async let work: Void = worker.run()
+      for await _ in begun.stream {}
+      await worker.stop()
+      try await work
+      await store.close()
+      let text = try await durable("explain", "\(id)").text
+      #expect(text.contains(#/Job 1 was put off, and runs again .*: nobody answers\n/#), "\(text)")
+      let reasons = try #require(try await durable("explain", "\(id)", "--json").json["reasons"] as? [[String: Any]])
+      #expect(reasons.first?["reason"] as? String == "putOff")
+      #expect(reasons.first?["message"] as? String == "nobody answers")
+    }
+
     @Test("tells when a job is given up")
     func givenUp() async throws {
       let id = try await durable.add("--deadline", "2099-01-02T08:00", "--", "true")

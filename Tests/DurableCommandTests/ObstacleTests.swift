@@ -34,6 +34,23 @@
       #expect(JobExplanation.Reason.lane("l", id, .ready).topic != .lane("l", id, .failed).topic)
     }
 
+    @Test("why a job was put off is what its handler said of that, and how often its process ended")
+    func putOff() async throws {
+      let durable = try Durable()
+      let store = try await OpenStore(.file(durable.store), isMade: true)
+      var job = JobSnapshot(id: id, queue: "q", kind: "k", state: .scheduled, createdAt: now)
+      func cause(_ crashes: Int, _ message: String) -> String {
+        job.crashes = crashes
+        job.progress = JobProgress(fraction: 0, message: message)
+        return JobExplanation.Reason.putOff(until: now, crashes: crashes).cause(in: store, of: job) { _ in "later" }
+      }
+      #expect(cause(0, "waits: no answer") == "was put off, and runs again later: no answer")
+      #expect(cause(0, "no room") == "was put off, and runs again later: no room")
+      #expect(cause(1, "half of it") == "was put off, and runs again later; 1 crash so far")
+      #expect(cause(2, "waits: no answer") == "was put off, and runs again later: no answer; 2 crashes so far")
+      await store.store.close()
+    }
+
     @Test("a job whose worker died and that is to be cancelled does not run again")
     func troubles() {
       let running = JobSnapshot(id: id, queue: "q", kind: "k", state: .running, createdAt: now)

@@ -25,7 +25,7 @@
             id: id, state: job.state.rawValue, reasons: reasons, givenUpAt: explanation.deadline?.date))
       }
       for reason in explanation.reasons {
-        Screen.out.line(reason.text(of: id, in: store, queue: job.queue).withVisibleControls)
+        Screen.out.line(reason.text(of: id, in: store, queue: job.queue, job: job).withVisibleControls)
       }
       if (job.waits?.needs.count ?? 0) >= JobWaits.mostNeeds {
         Screen.out.line("Of what job \(id) waits for, the first \(JobWaits.mostNeeds) are listed")
@@ -66,7 +66,7 @@
     @OrNull var help: String?
 
     init(_ reason: JobExplanation.Reason, of job: JobSnapshot, in store: OpenStore) {
-      text = reason.cause(in: store)
+      text = reason.cause(in: store, of: job)
       help = reason.advice(for: job.id, in: store, queue: job.queue)
       switch reason {
       case .held(let holder, let words): (self.reason, message) = ("heldBy\(holder.rawValue.capitalized)", words)
@@ -79,7 +79,7 @@
         (self.reason, lane, self.job, self.state) = ("lane", name, other, state.rawValue)
       case .start(let time): (self.reason, until) = ("start", time)
       case .backOff(let time, let failure): (self.reason, until, message) = ("backOff", time, failure.message)
-      case .putOff(let time, _): (self.reason, until) = ("putOff", time)
+      case .putOff(let time, _): (self.reason, until, message) = ("putOff", time, job.whyPutOff)
       case .paused(let name): (self.reason, queue) = ("paused", name)
       case .limit(let name, let count): (self.reason, queue, running) = ("limit", name, count)
       case .rate(let name, _, let next): (self.reason, queue, until) = ("rate", name, next)

@@ -59,10 +59,8 @@
 
     /// What is over at this time.
     private mutating func tell(_ reason: JobExplanation.Reason, until time: Date, of job: JobSnapshot) {
-      var why = ""
-      if case .putOff = reason { why = job.awaited.map { ": \($0.withoutPasswords)" } ?? "" }
-      let text = { @Sendable [store, why] (tell: (Date) -> String) in
-        "Job \(job.id) \(reason.cause(in: store, tell))\(why)".withVisibleControls
+      let text = { @Sendable [store] (tell: (Date) -> String) in
+        "Job \(job.id) \(reason.cause(in: store, of: job, tell))".withVisibleControls
       }
       if isLive, LiveLine.isPossible {
         LiveLine.show { text { "in \(Duration.seconds($0.timeIntervalSinceNow).roughly)" } }

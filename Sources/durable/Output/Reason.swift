@@ -73,8 +73,10 @@
       }
     }
 
-    /// The same as part of a sentence.
-    func cause(in store: OpenStore, _ tell: (Date) -> String = { $0.forPeople }) -> String {
+    /// The same as part of a sentence; with the job, also what its handler said when it put it off.
+    func cause(
+      in store: OpenStore, of job: JobSnapshot? = nil, _ tell: (Date) -> String = { $0.forPeople }
+    ) -> String {
       if let awaited = awaited(tell) { return "waits for \(awaited)" }
       if isLackOfWorker { return "waits: no worker is running for it" }
       return switch self {
@@ -83,7 +85,9 @@
       case .kindUnknown(let kind): "waits: no worker runs jobs of the kind '\(kind)', nor does 'durable work'"
       case .backOff(let time, let failure):
         "runs again \(tell(time)), after attempt \(failure.attempt): \(failure.message.withoutPasswords)"
-      case .putOff(let time, _): "was put off, and runs again \(tell(time))"
+      case .putOff(let time, let crashes):
+        "was put off, and runs again \(tell(time))" + (job?.whyPutOff.map { ": \($0)" } ?? "")
+          + (crashes > 0 ? "; \(crashes) crash\(crashes == 1 ? "" : "es") so far" : "")
       case .held(let holder, let reason):
         (holder == .undecodable ? "can't be read, and is suspended" : "is suspended")
           + (reason.map { ": \($0.withoutPasswords)" } ?? "")
@@ -128,11 +132,17 @@
     }
 
     /// A line for a person who waits for this job.
-    func text(of id: JobID, in store: OpenStore, queue: String) -> String {
-      if isLackOfWorker {
-        return "Job \(id) \(cause(in: store)). Start one with: \(store.command("work", queue: queue))"
-      }
-      return "Job \(id) \(cause(in: store))" + (advice(for: id, in: store, queue: queue).map { "; \($0)" } ?? "")
+    func text(of id: JobID, in store: OpenStore, queue: String, job: JobSnapshot? = nil) -> String {
+      let cause = "Job \(id) \(cause(in: store, of: job))"
+      if isLackOfWorker { return "\(cause). Start one with: \(store.command("work", queue: queue))" }
+      return cause + (advice(for: id, in: store, queue: queue).map { "; \($0)" } ?? "")
+    }
+  }
+
+  extension JobSnapshot {
+    /// What its handler said when it put it off. What it had said before its process ended is no reason.
+    var whyPutOff: String? {
+      crashes > 0 && progress?.message?.hasPrefix(Self.waitsFor) != true ? nil : awaited?.withoutPasswords
     }
   }
 

@@ -1,6 +1,8 @@
 #if HTTP
+  import Foundation
+
   /// Why a download, or one attempt of it, failed.
-  public struct DownloadError: Error, Sendable, CustomStringConvertible {
+  public struct DownloadError: LocalizedError, Sendable, CustomStringConvertible {
     @nonexhaustive
     public enum Code: String, Sendable {
       /// The URL, a header, the name, the checksum, a proxy, or a file of certificates or passwords is not valid.
@@ -44,5 +46,6 @@
     }
 
     public var description: String { message }
+    public var errorDescription: String? { description }
   }
 #endif

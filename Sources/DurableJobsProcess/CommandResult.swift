@@ -136,8 +136,9 @@
   }
 
   /// A failed run of a command. Its description is stored as the attempt's error.
-  public struct CommandFailure: Error, CustomStringConvertible {
+  public struct CommandFailure: LocalizedError, CustomStringConvertible {
     public let result: CommandResult
     public var description: String { result.description }
+    public var errorDescription: String? { description }
   }
 #endif

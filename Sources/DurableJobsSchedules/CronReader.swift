@@ -1,10 +1,14 @@
+import Foundation
+
 /// What is wrong with a cron expression, and where.
-public struct CronError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct CronError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
   public let expression: String
   /// What is wrong, and what is allowed there.
   public let message: String
   /// The characters concerned, counted from 0.
   public let range: Range<Int>
+
+  public var errorDescription: String? { description }
 
   /// The message, then the expression with carets below the range.
   public var description: String {

@@ -117,6 +117,7 @@ struct CronTests {
   func `an error points at its field and says what is allowed`(_ text: String, _ message: String, _ carets: String) {
     let error = #expect(throws: CronError.self) { try CronExpression(text) }
     #expect(error?.description == "\(message)\n  \(text)\n  \(carets)")
+    #expect(error?.localizedDescription == error?.description)
   }
 
   @Test func `30 February beside a day of the week comes on that`() throws {

@@ -35,6 +35,14 @@ import Testing
     #expect(file.briefly == "/a b: Permission denied; check to whom it belongs, and what others may do")
   }
 
+  @Test func `A screen that asks for an error's localized description gets its words`() {
+    let errors: [any Error] = [
+      JobError(.closed, "the store is closed"), JobExit.permanent("no such photo"),
+      JobFailure(job: JobID(rawValue: 7), kind: "upload", message: "refused", attempts: 1),
+    ]
+    for error in errors { #expect(error.localizedDescription == "\(error)") }
+  }
+
   @Test func `Other errors of Foundation's are told in its words, and Swift's as they are`() {
     #expect(!NSError(domain: "a", code: 3).briefly.contains("Error Domain"))
     #expect(!URLError(.timedOut).briefly.contains("Error Domain"))

@@ -3,7 +3,7 @@ import Foundation
 /// Ends an attempt other than by success or failure: `throw .snooze(for: .seconds(60))`.
 ///
 /// Only what the handler finally throws counts: a `catch` around everything also catches its own `throw .snooze`.
-public struct JobExit: Error, Sendable, CustomStringConvertible {
+public struct JobExit: LocalizedError, Sendable, CustomStringConvertible {
   package enum Way: Sendable {
     case permanent(any Error)
     case retry(JobTime, because: any Error)
@@ -22,6 +22,7 @@ public struct JobExit: Error, Sendable, CustomStringConvertible {
   /// Whether the wait ends early when a condition that the job requires holds again.
   package var isBackOff = false
 
+  public var errorDescription: String? { description }
   public var description: String {
     switch way {
     case .permanent(let error), .retry(_, let error): error.briefly

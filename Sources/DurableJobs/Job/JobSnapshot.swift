@@ -121,7 +121,7 @@ public struct JobProgress: Hashable, Codable, Sendable {
 }
 
 /// The error thrown when waiting for the value of a job that ended without one.
-public struct JobFailure: Error, Hashable, Codable, Sendable, CustomStringConvertible {
+public struct JobFailure: LocalizedError, Hashable, Codable, Sendable, CustomStringConvertible {
   public var job: JobID
   public var kind: String
   /// How the job ended: ``JobState/failed``, ``JobState/cancelled`` or ``JobState/skipped``.
@@ -150,6 +150,7 @@ public struct JobFailure: Error, Hashable, Codable, Sendable, CustomStringConver
   }
 
   public var description: String { "job \(job) (\(kind)): \(message)" }
+  public var errorDescription: String? { description }
 }
 
 /// Why a running handler was asked to stop.

@@ -1,5 +1,7 @@
 import Foundation
 
+extension JobError: LocalizedError { public var errorDescription: String? { description } }
+
 extension Error {
   /// The error in one line for a person. Coding errors include the path to the value.
   package var briefly: String {

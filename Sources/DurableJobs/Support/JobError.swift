@@ -53,10 +53,5 @@ public struct JobError: Error, Sendable, CustomStringConvertible {
   public var description: String { message }
 
   /// Whether the same request may succeed later unchanged: the store is busy, full or unavailable.
-  package var isPassing: Bool {
-    switch code {
-    case .locked, .diskFull, .storeFailed, .readOnly, .unusableFile: true
-    default: false
-    }
-  }
+  package var isPassing: Bool { [.locked, .diskFull, .storeFailed, .readOnly, .unusableFile].contains(code) }
 }

@@ -1,6 +1,8 @@
 #if HTTP
+  import Foundation
+
   /// Why a request, or one attempt to send it, failed.
-  public struct RequestError: Error, Sendable, CustomStringConvertible {
+  public struct RequestError: LocalizedError, Sendable, CustomStringConvertible {
     @nonexhaustive
     public enum Code: String, Sendable {
       /// The method, the URL, a header, the body or the key is not valid.
@@ -33,6 +35,7 @@
     }
 
     public var description: String { message }
+    public var errorDescription: String? { description }
   }
 
   extension RequestError {

@@ -8,6 +8,11 @@
   @testable import DurableJobsHTTP
 
   @Suite struct RequestRuleTests {
+    @Test func `a screen that asks for an error's localized description gets its words`() {
+      #expect((RequestError(.refused, "404 Not Found") as any Error).localizedDescription == "404 Not Found")
+      #expect((DownloadError(.stalled, "nothing came") as any Error).localizedDescription == "nothing came")
+    }
+
     @Test(
       arguments: [
         (200, nil, nil, "arrived"), (204, nil, nil, "arrived"), (299, nil, nil, "arrived"), (302, nil, "/b", "failed"),

@@ -134,6 +134,30 @@
       }
     }
 
+    @Test("work --drain says that there was nothing to do, where, and which other queues have something it can run")
+    func nothingToDrain() async throws {
+      let none = try await durable("work", "--drain")
+      let place = "The store is \(durable.store)\n"
+      #expect(none.stderr == "Nothing to do: the queue 'default' has no unfinished job. \(place)")
+      try await enqueueForeign("slow", in: "wants")
+      #expect(
+        try await durable("work", "--drain").stderr
+          == "Nothing to do: the queue 'default' has no unfinished job. \(place)"
+          + "In other queues: 1 ready, of kinds that run in another program\n")
+      _ = try await durable.add("--queue", "nightly", "--delay", "1h", "--", "true")
+      let other = try await durable("work", "--drain").stderr
+      #expect(
+        other.hasPrefix(
+          "Nothing to do: the queue 'default' has no unfinished job. Others have some: 'nightly'; "
+            + "--queue works on them. \(place)"), "\(other)")
+      _ = try await durable.add("--queue", "nightly", "--", "true")
+      _ = try await durable.add("--", "true")
+      #expect(
+        try await durable("work", "--drain").stderr
+          == "In other queues: 1 ready; --queue works on them\n"
+          + "In other queues: 1 ready, of kinds that run in another program\n")
+    }
+
     @Test("add says on a terminal that nobody works, also right after the only worker was killed")
     func addAfterDeath() async throws {
       try await withRunningJob { [durable] _, worker in

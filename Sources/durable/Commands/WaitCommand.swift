@@ -52,7 +52,10 @@
         Talk.line("No unfinished job matches")
         return try report([])
       }
-      if ids.isEmpty { try await Self.tellOfNothing(queues, in: store) }
+      let hint = "'\(store.command("wait --queue NAME"))' waits for one"
+      if ids.isEmpty, let nothing = try await store.nothing(in: queues, hint) {
+        Talk.line("Nothing to wait for: \(nothing)".withVisibleControls)
+      }
       if try await !Self.hasEnded(ids, queues, in: store) {
         let own = try await OwnJobs(in: store)
         try await own?.check(isNotNeededBy: ids)
@@ -99,22 +102,6 @@
         )
       }
     }
-
-    /// Says so where these queues have no unfinished job, and which others have some: one of those may have been meant.
-    private static func tellOfNothing(_ queues: [String], in store: OpenStore) async throws {
-      let unfinished = JobFilter.states(Deed.unfinished)
-      guard try await store.store.counts(where: .queues(queues) && unfinished).total == 0 else { return }
-      let others = try await store.store.jobs(JobQuery(unfinished, limit: 1000)).map(\.queue)
-      let names = Set(others).sorted()
-      let list =
-        names.prefix(mostNamed).map { "'\($0)'" }.joined(separator: ", ") + (names.count > mostNamed ? ", …" : "")
-      let hint =
-        names.isEmpty ? "" : ". Others have some: \(list); '\(store.command("wait --queue NAME"))' waits for one"
-      let which = queues.map { "'\($0)'" }.joined(separator: ", ")
-      Talk.line("Nothing to wait for: the queue \(which) has no unfinished job\(hint)".withVisibleControls)
-    }
-
-    private static let mostNamed = 5
 
     /// Asked before anything is waited for, however little time there is.
     private static func hasEnded(_ ids: [JobID], _ queues: [String], in store: OpenStore) async throws -> Bool {

@@ -116,7 +116,7 @@
       if !drain { Talk.line("Working on \(store.name)\(Screen.error.isTerminal ? ". Ctrl-C stops." : "")") }
       let left = try await undoneWork(by: worker, of: store, log, until: interruption)
       withExtendedLifetime(subscription) {}
-      if drain || interruption.wasAsked { left?.tell() }
+      if drain || interruption.wasAsked { left?.tell(hasBegun: !drain || log.hasBegun || log.hasFailures) }
       let failedElsewhere = drain ? try await tellOfFailures(since: failedBefore, log, store) : 0
       if drain { Screen.finish { !interruption.wasAsked } }
       if interruption.wasAsked, !interruption.isOrderly, left?.isEmpty != true { throw ExitCode(.interrupted) }

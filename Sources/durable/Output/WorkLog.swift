@@ -12,6 +12,7 @@
     private let unstored = Lock<[JobID: End]>([:])
     /// How jobs are that this worker lost while they ran: their ends are still to come, and no store takes them.
     private let lost = Lock<[JobID: String]>([:])
+    private let begun = Lock(false)
     private let failed = Lock(false)
     /// Those that this process's store has seen fail, and the queues that they are of.
     private let failures = Lock<[JobID: String]>([:])
@@ -29,6 +30,9 @@
     }
 
     init(json: Bool) { self.json = json }
+
+    /// Whether a job was begun here.
+    var hasBegun: Bool { begun.withLock(\.self) }
 
     /// Whether a job has failed since this began to hear signals.
     var hasFailures: Bool { failed.withLock(\.self) }
@@ -108,6 +112,7 @@
 
     private func tell(_ line: WorkLine, _ event: JobEvent) {
       let end = End(line: line, event: event)
+      begun.withLock { $0 = true }
       if line.mark == .start { LiveLine.hide() }
       // Nobody has said what became of an earlier attempt here.
       if let old = takeUnstored(line.id) { tell(old, inVainOf: JobState.running.rawValue) }

@@ -122,6 +122,16 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: folder.path("none")))
   }
 
+  @Test func `C72 Where nobody has expanded a ~, the folder that is missing is told, and why`() throws {
+    let name = "durable-\(UUID().uuidString)"
+    let error = #expect(throws: JobError.self) { try SQLiteStore(path: "~/\(name)/jobs.sqlite") }
+    let here = FileManager.default.currentDirectoryPath
+    #expect(
+      error?.message.hasSuffix("folder \(here)/~/\(name) doesn't exist; only a shell takes ~ for your home folder")
+        == true,
+      "\(error?.message ?? "")")
+  }
+
   @Test("C72 A file of something else is no store", arguments: [12, 600, 20_000])
   func text(size: Int) throws {
     let path = folder.path()

@@ -190,13 +190,16 @@ enum StoreInspection {
     }
     let error = errno
     if error != EEXIST {
-      let parent = URL(fileURLWithPath: path).deletingLastPathComponent().path
-      if error == ENOENT, access(parent, F_OK) != 0 { throw unusable(path, "its folder \(parent) doesn't exist") }
+      // A URL would read ~ as the home folder, and the system does not.
+      let whole = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+      let parent = NSString(string: whole).deletingLastPathComponent
+      if error == ENOENT, access(parent, F_OK) != 0 {
+        let hint = path.hasPrefix("~") ? "; only a shell takes ~ for your home folder" : ""
+        throw unusable(path, "its folder \(parent) doesn't exist\(hint)")
+      }
       if error == EROFS { throw readOnly(path, in: parent) }
       throw unusable(
-        path,
-        "it can't be made in the folder \(parent): \(SystemError.words(error)). Make that writable, or choose another path"
-      )
+        path, "it can't be made in \(parent): \(SystemError.words(error)). Make that writable, or choose another path")
     }
   }
 

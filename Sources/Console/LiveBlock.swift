@@ -7,6 +7,8 @@
     private let isReflowed: Bool
     private var lines: [String] = []
     private var width = 0
+    /// How far below its place the cursor is.
+    private var slid = 0
 
     /// `isReflowed`: the terminal breaks lines that have become too long for it when it gets narrower. Others cut them.
     package init(isReflowed: Bool) { self.isReflowed = isReflowed }
@@ -20,7 +22,8 @@
       let rows =
         isReflowed
         ? lines.reduce(0) { $0 + max(1, (min($1.columnsShown, self.width) + width - 1) / max(width, 1)) } : lines.count
-      let up = min(rows, max(height - 1, 0))
+      let up = min(rows + slid, max(height - 1, 0))
+      slid = 0
       var text = "\r" + (up > 0 ? "\u{1b}[\(up)A" : "")
       // And it may take two lines for one that it broke, until they are cleared as a whole.
       if width != self.width { text += "\u{1b}[J" }
@@ -35,7 +38,10 @@
     }
 
     /// Something else was written, or the cursor was elsewhere: the block is begun anew where the cursor is.
-    package mutating func forget() { lines = [] }
+    package mutating func forget() { (lines, slid) = ([], 0) }
+
+    /// Somebody has pressed Enter so often.
+    package mutating func slide(by rows: Int) { if !lines.isEmpty { slid += rows } }
   }
 
   extension String {

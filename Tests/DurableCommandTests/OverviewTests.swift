@@ -173,6 +173,21 @@
       #expect(outcome.text.unknown == [])
     }
 
+    @Test("Enter beside --watch leaves nothing behind, and q ends it")
+    func entered() async throws {
+      _ = try await durable.add("--", "true")
+      let outcome = try await durable.onTerminal("status", "--watch") { terminal in
+        try await terminal.shows("Ctrl-C, or q and Enter, ends this")
+        terminal.press("\n\n\n")
+        let times = terminal.text.timesBack
+        let text = try await terminal.shows("three more pictures") { $0.timesBack > times + 2 }
+        #expect(text.lines.filter { $0.hasPrefix("1  ready") }.count == 1, "\(text.text)")
+        terminal.press("q\n")
+      }
+      #expect(outcome.status == .exited(0))
+      #expect(outcome.isAsBefore)
+    }
+
     @Test("where nothing can be shown in place, --watch says what to do instead")
     func watchNowhere() async throws {
       let refused = try await durable("status", "--watch")

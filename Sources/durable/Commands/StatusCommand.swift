@@ -17,7 +17,7 @@
     @OptionGroup(title: "Which jobs") var filter: FilterArguments
     @Option(parsing: .unconditional, help: ArgumentHelp("List no more than this many.", valueName: "number"))
     var limit: Int?
-    @Flag(name: .shortAndLong, help: "Keep showing it as it changes, until Ctrl-C.") var watch = false
+    @Flag(name: .shortAndLong, help: "Keep showing it as it changes, until Ctrl-C, or q and Enter.") var watch = false
     @OptionGroup var options: StoreOptions
 
     func validate() throws {
@@ -72,12 +72,13 @@
       return lines + told.split(separator: "\n").map(String.init)
     }
 
-    /// Until the process is ended.
+    /// Until the process is ended, or somebody who looks on ends it.
     private func watch(_ store: OpenStore, _ filter: JobFilter) async throws {
       let gate = Gate()
       let subscription = store.store.signals.listen { [gate] _ in gate.open() }
       defer { withExtendedLifetime(subscription) {} }
       var block = LiveBlock(isReflowed: Screen.isReflowed)
+      let typed = options.json ? nil : TypedLines()
       let resumption = await Resumption { gate.open() }
       var last = ""
       while true {
@@ -98,6 +99,10 @@
           // The end says how many there are, and who works.
           let room = max(size.rows - 1, 1)
           if resumption.take() { block.forget() }
+          let entered = typed?.take() ?? []
+          if entered.contains(where: { $0.trimmingCharacters(in: .whitespaces) == "q" }) { return }
+          block.slide(by: entered.count)
+          if all.count < room { all.append(Screen.out.coloured("Ctrl-C, or q and Enter, ends this", .dim)) }
           let lines = all.count <= room ? all : Array(all.prefix(max(room - 3, 0)) + all.suffix(min(3, room)))
           Screen.out.write(Data(Screen.out.text(of: &block, lines, size: size).utf8))
         }

@@ -103,7 +103,8 @@
       let (code, isFound) = execute(words, order.folder.environment(command.env))
       // A line that was given as one word may be long, and contain secrets after its first space.
       let whole = words[0].display
-      var name = String((whole.split(whereSeparator: \.isWhitespace).first ?? "").prefix(200))
+      let first = whole.split(whereSeparator: \.isWhitespace).first ?? ""
+      var name = String(first.prefix(200)) + (first.count > 200 ? "…" : first.endIndex < whole.endIndex ? " …" : "")
       // As a shell would set a variable, whose value may be one.
       if let sign = name.firstIndex(of: "=") {
         name = "\(name[...sign])…" + (isFound ? "" : "; a variable is given with --env")
@@ -111,13 +112,13 @@
       switch code {
       case ENOENT where isFound:
         throw Refused("\(name) can't be run: what its first line names, or the loader that it needs, is not there")
-      case ENOENT: throw Refused("command not found: \(name)\(words.count == 1 ? Self.advice(on: whole) : "")")
+      case ENOENT: throw Refused("command not found: \(name)\(Self.advice(on: whole))")
       case EACCES, ENOTDIR, EISDIR: throw Refused("\(name) is not executable: \(SystemError.words(code))")
       default: throw Refusal("can't run \(name)", code)
       }
     }
 
-    /// Advice for a whole line that was given as one word.
+    /// Advice for a whole line that was given as one word, alone or with others after it.
     private static func advice(on name: String) -> String {
       guard name.contains(where: \.isWhitespace) else { return "" }
       return "; this is one word, with a space in it: give each word apart, or use --shell"

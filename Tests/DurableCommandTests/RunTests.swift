@@ -86,7 +86,11 @@
         (["no-such-program"], "command not found: no-such-program"),
         (
           ["no-such program"],
-          "command not found: no-such; this is one word, with a space in it: give each word apart, or use --shell"
+          "command not found: no-such …; this is one word, with a space in it: give each word apart, or use --shell"
+        ),
+        (
+          ["no-such program", "argument"],
+          "command not found: no-such …; this is one word, with a space in it: give each word apart, or use --shell"
         ),
         (["./plain"], "./plain is not executable: Permission denied"),
         (["./missing"], "command not found: ./missing"),

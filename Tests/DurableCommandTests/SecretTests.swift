@@ -234,7 +234,7 @@
       let said = try await worked.text + worked.stderr + allThatIsSaid(of: id)
       #expect(!said.contains("hunter2"), "\(said)")
       #expect(worked.text.contains("true --password"))
-      #expect(said.contains("command not found: no-such-program;"))
+      #expect(said.contains("command not found: no-such-program …;"))
     }
 
     @Test("what a command has of secrets is shown only to who asks for it")

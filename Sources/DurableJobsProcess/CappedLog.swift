@@ -106,14 +106,16 @@
     /// An empty file to become that piece if the disk takes no more files.
     private var spare: String { path + ".spare" }
 
-    /// The last line that is not empty. Not one whose beginning is missing: secrets would no longer be recognized in
-    /// it.
+    /// The last line that is not empty, or the one before where it only says where help is, as GNU's programs do. Not one
+    /// whose beginning is missing: secrets would no longer be recognized in it.
     package var lastLine: String? {
       let kept = end.suffix(Self.mostOfLine + 1)
       let lines = String(decoding: kept, as: UTF8.self).split(
         omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-      return lines.dropFirst(kept.count > Self.mostOfLine ? 1 : 0).last { !$0.allSatisfy(\.isWhitespace) }.map(
-        String.init)
+      let whole = lines.dropFirst(kept.count > Self.mostOfLine ? 1 : 0)
+      let last = whole.reversed().lazy.filter { !$0.allSatisfy(\.isWhitespace) }.prefix(2)
+      let isHint = last.first?.prefixMatch(of: /Try ['‘`].* --help/) != nil
+      return ((isHint ? last.dropFirst().first : nil) ?? last.first).map(String.init)
     }
 
     private static func hasRoom(for count: Int, _ file: Int32) -> Bool {

@@ -30,6 +30,10 @@
       #expect(log.lastLine == nil, "its beginning is missing")
       say(" end\nnext\n")
       #expect(log.lastLine == "next")
+      say("sleep: unrecognized option '--json'\nTry 'sleep --help' for more information.\n")
+      #expect(log.lastLine == "sleep: unrecognized option '--json'")
+      say("Try again\n")
+      #expect(log.lastLine == "Try again")
       var parts = CappedLog(path: folder + "/1.stderr")
       for _ in 0..<5 { append(1000, "a", to: &parts) }
       #expect(parts.lastLine == String(repeating: "a", count: 5000))

@@ -310,7 +310,7 @@
             NRestarts=1
             durable: not installed
             durable: not installed
-            Workers: none. Start one with: durable work
+            Workers: none
 
             """, "\(outcome.stderr)")
       }

@@ -177,11 +177,12 @@
     func entered() async throws {
       _ = try await durable.add("--", "true")
       let outcome = try await durable.onTerminal("status", "--watch") { terminal in
-        try await terminal.shows("Ctrl-C, or q and Enter, ends this")
+        try await terminal.shows("Workers: none")
         terminal.press("\n\n\n")
         let times = terminal.text.timesBack
         let text = try await terminal.shows("three more pictures") { $0.timesBack > times + 2 }
         #expect(text.lines.filter { $0.hasPrefix("1  ready") }.count == 1, "\(text.text)")
+        try await terminal.shows("Ctrl-C, or q and Enter, ends this")
         terminal.press("q\n")
       }
       #expect(outcome.status == .exited(0))

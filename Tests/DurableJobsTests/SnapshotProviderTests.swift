@@ -159,6 +159,90 @@ import Testing
     #expect(try await JobQueue(store: store()).isPaused == false)
   }
 
+  /// Stores entry after entry, and remembers what was there after each: what a process leaves that is killed then.
+  final class SlowShelf: SnapshotProvider, Sendable {
+    let isBackwards: Bool
+    let moments: Lock<[[String: Data]]>
+
+    init(_ content: [String: Data] = [:], isBackwards: Bool) {
+      (self.isBackwards, moments) = (isBackwards, Lock([content]))
+    }
+
+    func load() -> [String: Data] { moments.withLock { $0.last! } }
+    func save(_ changed: [String: Data]) { change(Array(changed.keys)) { changed[$0] } }
+    func remove(_ names: [String]) { change(names) { _ in nil } }
+
+    private func change(_ names: [String], _ data: (String) -> Data?) {
+      moments.withLock { moments in
+        for name in names.sorted(by: isBackwards ? { $0 > $1 } : { $0 < $1 }) {
+          var next = moments.last!
+          next[name] = data(name)
+          moments.append(next)
+        }
+      }
+    }
+  }
+
+  @Test("C1 Killed between any two entries, a store holds all of a call or nothing", arguments: [false, true])
+  func tornCalls(isBackwards: Bool) async throws {
+    func open(_ shelf: SlowShelf, _ ran: Lock<[String]>) throws -> (queue: JobQueue, worker: JobWorker) {
+      let queue = JobQueue(store: try InMemoryStore(provider: shelf))
+      let worker = JobWorker(queue, maxConcurrentJobs: 1)
+      worker.register(Fetch.self) { job, _ in
+        ran.withLock { $0.append("fetch") }
+        return "page \(job.page)"
+      }
+      worker.register(Bind.self) { job, _ in ran.withLock { $0.append("bind \(job.page)") } }
+      for kind in ["head", "tail", "done"] {
+        worker.register(kind: kind) { _, _ in
+          ran.withLock { $0.append(kind) }
+          return nil
+        }
+      }
+      return (queue, worker)
+    }
+    func job(_ kind: String, _ terms: JobTerms = JobTerms()) -> NewJob {
+      NewJob(queue: "default", kind: kind, payload: Data(), terms: terms)
+    }
+    let whole = SlowShelf(isBackwards: isBackwards)
+    let (queue, first) = try open(whole, Lock([]))
+    let jobs = ["head", "tail"].map { job($0, JobTerms(lane: "lane")) }
+    _ = try await queue.store.insert(JobInsertion(jobs, batch: .new(name: "b", whenDone: job("done"))))
+    var plan = JobPlan()
+    let fetch = plan.add(Fetch(page: 1))
+    plan.add(Bind(page: fetch.output))
+    try await queue.enqueue(plan)
+    let stored = whole.moments.withLock { $0.count }
+    try await first.runUntilIdle()
+
+    for (index, moment) in whole.moments.withLock({ $0 }).enumerated() {
+      let ran = Lock<[String]>([])
+      let again = try open(SlowShelf(moment, isBackwards: isBackwards), ran)
+      try await again.worker.runUntilIdle()
+      let ends = try await again.queue.jobs().map { "\($0.kind) \($0.state)" }.sorted()
+      let batch = ["done succeeded", "head succeeded", "tail succeeded"]
+      let plan = ["bind succeeded", "fetch succeeded"]
+      #expect([[], batch, (batch + plan).sorted()].contains(ends), "moment \(index) of \(stored)")
+      #expect(index < stored - 1 || ends.count == 5, "moment \(index)")
+      let order = ran.withLock { $0 }
+      for (before, after) in [("fetch", "bind page 1"), ("head", "tail"), ("tail", "done")] {
+        let late = order.drop { $0 != after }.dropFirst()
+        #expect(!late.contains(before), "moment \(index): \(order)")
+      }
+    }
+  }
+
+  @Test func `What was refused is not completed after what came later`() async throws {
+    let queue = JobQueue(store: try store())
+    shelf.breaks.withLock { $0 = true }
+    await #expect(throws: Shelf.Full.self) { try await queue.enqueue(kind: "a", payload: Data()) }
+    let id = try await queue.enqueue(kind: "b", payload: Data())
+    try await queue.setPriority(.high, of: id)
+    let again = JobQueue(store: try store())
+    #expect(try await again.jobs().map(\.kind) == ["b"])
+    #expect(try await again.job(id).priority == .high)
+  }
+
   @Test func `An id is never used again, and removed jobs are gone`() async throws {
     let queue = JobQueue(store: try store())
     try await queue.remove(queue.enqueue(kind: "a", payload: Data()))

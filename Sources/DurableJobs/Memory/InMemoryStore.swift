@@ -10,6 +10,8 @@ public final class InMemoryStore: JobStore {
     var owed: Set<JobID> = []
     /// The same for what is no job's own.
     var owesRest = false
+    /// The provider may have a step that it refused to complete.
+    var mayBePending = false
     /// Jobs that could not be read when the store was created, until that has been reported.
     var unreadable: [JobID] = []
   }
@@ -32,9 +34,9 @@ public final class InMemoryStore: JobStore {
     provider: sending any SnapshotProvider, policy: StorePolicy = StorePolicy(), clock: any JobClock = SystemClock()
   ) throws {
     self.clock = clock
-    var provider = provider
+    var provider: any SnapshotProvider = provider
     let table = JobTable(policy: policy)
-    let unreadable = try table.load(provider.load())
+    let unreadable = try table.load(JobTable.entries(of: &provider))
     content = Lock(Content(table: table, provider: provider, unreadable: unreadable))
     try commit { table in
       var plan = RecoveryPlan()
@@ -127,7 +129,8 @@ public final class InMemoryStore: JobStore {
         defer { content.provider = provider }
         content.owed.formUnion(table.changed)
         if table.kept != before.kept { content.owesRest = true }
-        try table.save(content.owed, andRest: content.owesRest, to: &provider)
+        try table.save(
+          content.owed, andRest: content.owesRest, to: &provider, mayBePending: &content.mayBePending)
         (content.owed, content.owesRest) = ([], false)
       }
       content.table = table

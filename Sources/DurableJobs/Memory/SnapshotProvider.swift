@@ -10,8 +10,11 @@ public protocol SnapshotProvider {
   mutating func load() throws -> [String: Data]
 
   /// Keeps these entries, each replacing the one with its name. When it returns, the jobs in them are as durable as
-  /// what the provider writes to; if it throws, nothing of the call that led to it takes effect. The entries belong
-  /// together: a provider that can be interrupted between two of them may store only a part of one call.
+  /// what the provider writes to; if it throws, nothing of the call that led to it takes effect in this process.
+  ///
+  /// Each entry is stored as a whole or not at all. Several of one call need no common step: the store first saves them
+  /// together as an entry `pending`, and completes that when it is next created. So what an earlier call stored must be
+  /// there whenever something of a later one is.
   mutating func save(_ entries: [String: Data]) throws
 
   /// Removes these entries, some of which may not exist.
@@ -27,30 +30,60 @@ extension JobTable {
     var awaited: [String: [Edge]]
   }
 
+  /// Entries that change together.
+  private struct Step: Codable {
+    var saved: [String: Data] = [:]
+    var removed: [String] = []
+
+    func carryOut(_ provider: inout any SnapshotProvider) throws {
+      if !saved.isEmpty { try provider.save(saved) }
+      if !removed.isEmpty { try provider.remove(removed) }
+    }
+  }
+
   private static let storeName = "store"
+  private static let pendingName = "pending"
   private static func name(of job: JobID) -> String { "job-\(job)" }
 
   var changed: Set<JobID> { touched.union(news.transitions.map(\.id)) }
 
   func differs(from before: JobTable) -> Bool { !changed.isEmpty || kept != before.kept }
 
-  /// Saves these jobs as they are here, and what is no job's own.
-  func save(_ changed: Set<JobID>, andRest: Bool, to provider: inout any SnapshotProvider) throws {
-    var entries: [String: Data] = [:]
-    var removed: [String] = []
+  /// Saves these jobs as they are here, and what is no job's own: all of it or, for who is interrupted, nothing.
+  /// `mayBePending`: a step that failed may be there, and must not be completed after this one.
+  func save(
+    _ changed: Set<JobID>, andRest: Bool, to provider: inout any SnapshotProvider, mayBePending: inout Bool
+  ) throws {
+    var step = Step()
     let encoder = JSONEncoder()
     for id in changed {
       guard let index = index(of: id) else {
-        removed.append(Self.name(of: id))
+        step.removed.append(Self.name(of: id))
         continue
       }
       let awaited = keyEdges.mapValues { $0.filter { $0.child == id } }.filter { !$0.value.isEmpty }
-      entries[Self.name(of: id)] = try encoder.encode(
+      step.saved[Self.name(of: id)] = try encoder.encode(
         SavedJob(record: records[index], parents: parentsOf[id] ?? [], awaited: awaited))
     }
-    if andRest { entries[Self.storeName] = try encoder.encode(kept) }
-    if !entries.isEmpty { try provider.save(entries) }
-    if !removed.isEmpty { try provider.remove(removed) }
+    if andRest { step.saved[Self.storeName] = try encoder.encode(kept) }
+    if step.saved.count + step.removed.count > 1 { mayBePending = true }
+    if mayBePending { try provider.save([Self.pendingName: encoder.encode(step)]) }
+    try step.carryOut(&provider)
+    if mayBePending { try provider.remove([Self.pendingName]) }
+    mayBePending = false
+  }
+
+  /// What was saved, once the step that the previous process was at is completed.
+  static func entries(of provider: inout any SnapshotProvider) throws -> [String: Data] {
+    var entries = try provider.load()
+    guard let pending = entries.removeValue(forKey: pendingName) else { return entries }
+    // One that can't be read was interrupted itself, and then nothing of the step was done.
+    if let step = try? JSONDecoder().decode(Step.self, from: pending) {
+      try step.carryOut(&provider)
+      entries = entries.merging(step.saved) { $1 }.filter { !step.removed.contains($0.key) }
+    }
+    try provider.remove([pendingName])
+    return entries
   }
 
   /// Loads what was saved, with the claims of workers that ended with their process. Returns unreadable jobs, which

@@ -45,6 +45,9 @@ public final class InMemoryStore: JobStore {
     }
   }
 
+  /// Whether its jobs outlive the process, with a ``SnapshotProvider``.
+  package var isKept: Bool { content.withLock { $0.provider != nil } }
+
   public func insert(_ insertion: JobInsertion) async throws -> InsertionReply {
     try insertion.check()
     return try commit { try $0.insert(insertion) }

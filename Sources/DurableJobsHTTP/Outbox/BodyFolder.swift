@@ -8,12 +8,15 @@
     let path: String
     /// Else it goes with the process, and other stores without a file have the same.
     let isBesideStore: Bool
+    /// Whether a copy is there for as long as the store's jobs are.
+    let keepsCopies: Bool
     /// The store is on a server, and this folder on one of the machines that use it.
     private let isOfOneMachine: Bool
     private let clock: any JobClock
 
     package init(of store: any JobStore) {
       isBesideStore = store.path != nil
+      keepsCopies = isBesideStore || (store as? InMemoryStore).map { !$0.isKept } ?? false
       isOfOneMachine = store.path.map { !FileManager.default.fileExists(atPath: $0) } ?? false
       path = store.path.map { $0 + "-outbox" } ?? Self.temporary
       clock = store.clock

@@ -36,9 +36,10 @@
 
       /// A copy of a file, made now, beside the file of `store`: what becomes of the file later does not change what is sent.
       /// It belongs to the one job that is stored with it, and is deleted after that has succeeded, or with its row; one
-      /// that was not stored is deleted after some hours. A small file is kept in the store itself; the copy for a store that
-      /// is in no file goes with the process. Throws ``RequestError``, also if it has more than ``mostBytesOfCopy``, or would
-      /// leave the store less room than that may need: 16 MB, or an eighth of a small disk.
+      /// that was not stored is deleted after some hours. A file of at most 64 KB is kept in the store itself. The copy for
+      /// an `InMemoryStore` goes with the process, as its jobs do; a store that is in no file and outlives its process takes
+      /// none. Throws ``RequestError``, also if it has more than ``mostBytesOfCopy``, or would leave the store less room than
+      /// that may need: 16 MB, or an eighth of a small disk.
       public static func file(
         _ file: URL, type: String? = "application/octet-stream", copiedBeside store: any JobStore
       ) throws -> Body {
@@ -61,7 +62,14 @@
           try steady.check(path)
           return .data(beginning, type: type)
         }
-        return Body(source: .copy(try BodyFolder(of: store).copy(source, path, after: beginning, steady)), type: type)
+        let folder = BodyFolder(of: store)
+        guard folder.keepsCopies else {
+          throw RequestError(
+            .unusableBody,
+            "\(path) has more than 64 KB, and the store no file beside which a copy would last as long as its jobs: "
+              + "keep the file where it is, as file(inPlace:)")
+        }
+        return Body(source: .copy(try folder.copy(source, path, after: beginning, steady)), type: type)
       }
 
       /// Files that are no larger are kept in the store.

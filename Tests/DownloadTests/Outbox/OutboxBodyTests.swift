@@ -115,6 +115,20 @@
       #expect(copies.isEmpty)
     }
 
+    @Test func `a store that is in no file and outlives its process takes no copy, and small files`() throws {
+      struct Nowhere: SnapshotProvider {
+        func load() -> [String: Data] { [:] }
+        func save(_ entries: [String: Data]) {}
+        func remove(_ names: [String]) {}
+      }
+      let store = try InMemoryStore(provider: Nowhere())
+      let error = #expect(throws: RequestError.self) { try SendRequest.Body.file(file, copiedBeside: store) }
+      #expect(error?.code == .unusableBody)
+      #expect(error?.message.contains("file(inPlace:)") == true, "\(String(describing: error))")
+      try Data("small".utf8).write(to: file)
+      #expect(try SendRequest.Body.file(file, copiedBeside: store).bytes == Data("small".utf8))
+    }
+
     @Test func `a file in its place is sent as it is then, and stays`() async throws {
       server.serve("/photos", .page(200))
       let body = SendRequest.Body.file(inPlace: file)

@@ -44,7 +44,7 @@ extension JobQueue {
     // Whatever comes in between, a tick or another declaration, has made progress, so this ends.
     while true {
       let now = store.clock.now
-      guard let found = try await store.scheduleJob(name) else {
+      guard let found = try await store.scheduleJob(where: .schedule(name)) else {
         let recurrence = recurrence.anchored(at: now)
         guard let next = recurrence.next(after: now) else { throw Self.neverComes(recurrence) }
         let schedule = JobSchedule(name: name, recurrence: recurrence, catchUp: catchUp, job: job, next: next)
@@ -72,23 +72,23 @@ extension JobQueue {
     }
   }
 
-  /// Ends a schedule: no tick stores a job once this has returned. Existing jobs stay. Returns false if there is no
-  /// schedule with that name.
+  /// Ends a schedule of this queue: no tick stores a job once this has returned. Existing jobs stay. Returns false if
+  /// the queue has no schedule with that name.
   @discardableResult
   public func unschedule(_ name: String) async throws -> Bool {
     var ended: Set<JobID> = []
     // A tick in progress may have ended it and stored its successor.
     var turns = 0
-    while try await store.scheduleJob(name) != nil {
+    while try await scheduleJob(name) != nil {
       try Self.take(&turns, name)
       ended.formUnion(
-        try await store.change(.complete(output: nil), where: .schedule(name), after: nil, limit: 1).changed)
+        try await store.change(.complete(output: nil), where: own(name), after: nil, limit: 1).changed)
     }
     if !ended.isEmpty { _ = try await store.change(.remove, where: .ids(ended), after: nil, limit: ended.count) }
     return !ended.isEmpty
   }
 
-  /// Pauses a schedule in every process until it is resumed, even if it is declared again. Throws
+  /// Pauses a schedule of this queue in every process until it is resumed, even if it is declared again. Throws
   /// `JobError.Code.notFound` if there is none.
   public func pauseSchedule(_ name: String) async throws {
     var turns = 0
@@ -96,18 +96,18 @@ extension JobQueue {
     while true {
       try Self.take(&turns, name)
       _ = try await store.change(
-        .reset, where: .schedule(name) && .state(.running), after: nil, limit: 1)
+        .reset, where: own(name) && .state(.running), after: nil, limit: 1)
       _ = try await store.change(
-        .suspend(reason: "the schedule is paused"), where: .schedule(name) && !.state(.running), after: nil, limit: 1)
-      guard let job = try await store.scheduleJob(name) else { throw Self.notFound(name) }
+        .suspend(reason: "the schedule is paused"), where: own(name) && !.state(.running), after: nil, limit: 1)
+      guard let job = try await scheduleJob(name) else { throw Self.notFound(name) }
       if job.state == .suspended { return }
     }
   }
 
-  /// Resumes a paused schedule with its next tick, and moves one to it that waits for a day far off, since a clock was
+  /// Resumes a paused schedule of this queue with its next tick, and moves one to it that waits for a day far off, since a clock was
   /// far ahead. Ticks during the pause are skipped. Throws `JobError.Code.notFound` if there is none.
   public func resumeSchedule(_ name: String) async throws {
-    guard let job = try await store.scheduleJob(name) else { throw Self.notFound(name) }
+    guard let job = try await scheduleJob(name) else { throw Self.notFound(name) }
     var schedule = try job.payload(as: JobSchedule.self)
     let next = schedule.recurrence.next(after: store.clock.now)
     guard job.state == .suspended || next.map(schedule.isAhead) ?? false else { return }
@@ -119,6 +119,13 @@ extension JobQueue {
 
   /// The schedules of this queue, by name.
   public func schedules() async throws -> [ScheduleSnapshot] { try await store.schedules(where: .queue(name)) }
+
+  /// Names are the store's, and a schedule is its queue's.
+  private func own(_ schedule: String) -> JobFilter { .schedule(schedule) && .queue(name) }
+
+  private func scheduleJob(_ name: String) async throws -> JobSnapshot? {
+    try await store.scheduleJob(where: own(name))
+  }
 
   /// As it was before middleware.
   private func undone(_ schedule: JobSchedule) -> JobSchedule {
@@ -180,8 +187,8 @@ extension JobFilter {
 }
 
 extension JobStore {
-  fileprivate func scheduleJob(_ name: String) async throws -> JobSnapshot? {
-    try await jobs(JobQuery(.schedule(name), detail: .payload, order: .newestFirst, limit: 1)).first
+  fileprivate func scheduleJob(where filter: JobFilter) async throws -> JobSnapshot? {
+    try await jobs(JobQuery(filter, detail: .payload, order: .newestFirst, limit: 1)).first
   }
 
   /// Returns false if it no longer exists.

@@ -45,6 +45,17 @@ struct ScheduleTests {
     #expect(last.tags == ["house", "schedule/nightly"])
   }
 
+  @Test func `a schedule of another queue is that queue's to end and to pause`() async throws {
+    _ = try await declare()
+    let other = JobQueue("other", store: queue.store)
+    #expect(try await !other.unschedule("nightly"))
+    await #expect { try await other.pauseSchedule("nightly") } throws: { ($0 as? JobError)?.code == .notFound }
+    #expect(try await queue.schedules().map(\.isPaused) == [false])
+    try await queue.pauseSchedule("nightly")
+    await #expect { try await other.resumeSchedule("nightly") } throws: { ($0 as? JobError)?.code == .notFound }
+    #expect(try await queue.schedules().map(\.isPaused) == [true])
+  }
+
   @Test func `a schedule lies ahead, so an idle queue is idle`() async throws {
     _ = try await declare()
     #expect(try await jobs.worker.runUntilIdle()[.scheduled] == 1)

@@ -145,7 +145,7 @@
             missing = missing ?? name
             continue
           }
-          try await act(store.queue("default"), name)
+          try await act(store.queue(before.job.queue), name)
           let after = isRemoved ? before : try await store.schedule(name) ?? before
           let record = ScheduleRecord(after, isRemoved: isRemoved)
           options.json

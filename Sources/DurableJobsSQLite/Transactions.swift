@@ -10,7 +10,7 @@ extension JobQueue {
   ///       try queue.enqueue(SendReceipt(order: order.id), in: db)
   ///     }
   ///
-  /// `db` must come from a write in the store's pool, or this throws `JobError.Code.wrongStore`. Otherwise throws like
+  /// `db` must be in a transaction of the store's pool, or this throws `JobError.Code.wrongStore`. Otherwise throws like
   /// `enqueue(_:after:options:)`; then the job is not stored, and the transaction can continue.
   @discardableResult
   public func enqueue<P: JobPayload>(
@@ -29,7 +29,8 @@ extension JobContext {
   ///
   /// Throws `JobError.Code.wrongState` if the claim was lost or the job has ended, if only by an earlier call: let that
   /// roll back the transaction, so that the effects are there once. Throws `JobError.Code.wrongStore` for a database
-  /// that is not the store's, and `JobError.Code.invalidArgument` if the kind has an output: see `complete(with:in:)`.
+  /// that is not the store's or is in no transaction, and fails the job if the kind has an output: see
+  /// `complete(with:in:)`.
   public func complete(in db: Database) throws { try end(success(with: Never?.none), in: db) }
 
   /// The same with an output, whose type must be that of the kind.

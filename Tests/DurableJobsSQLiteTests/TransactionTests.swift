@@ -211,6 +211,7 @@ import Testing
     let inMemory = JobQueue(store: InMemoryStore())
     #expect(try await other.write { refusal(queue, $0) } == .wrongStore)
     #expect(try await pool.read { refusal(queue, $0) } == .wrongStore)
+    #expect(try await pool.writeWithoutTransaction { refusal(queue, $0) } == .wrongStore, "none at all")
     #expect(try await pool.write { refusal(byPath, $0) } == .wrongStore)
     #expect(try await pool.write { refusal(inMemory, $0) } == .wrongStore)
     await store.close()

@@ -282,7 +282,7 @@ final class Writer: @unchecked Sendable {
   func join<R>(_ db: Database, _ act: (WriteTransaction) throws -> R) throws -> R {
     try checkOpen()
     try checkFile()
-    guard isLent, try db.handle(of: path) == connection.handle else {
+    guard isLent, db.isInsideTransaction, try db.handle(of: path) == connection.handle else {
       throw JobError(
         .wrongStore,
         "this is no transaction on the store \(path). Write in the pool that the store was made with: SQLiteStore(pool:)"

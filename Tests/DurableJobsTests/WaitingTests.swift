@@ -30,6 +30,19 @@ import Testing
     return try await store.insert(JobInsertion(Array(repeating: job, count: count))).ids
   }
 
+  @Test func `who waits for a job of another kind is told so before it ends`() async throws {
+    struct Other: JobPayload { static let kind = "other" }
+    let own = OwnThread()
+    let id = try await enqueue(1)[0]
+    let task = Task(executorPreference: own) { [queue] in
+      try await queue.handle(id, as: Other.self).value
+    }
+    await own.rests()
+    await store.signals.watch.rest()
+    task.cancel()
+    await #expect { try await task.value } throws: { ($0 as? JobError)?.code == .invalidArgument }
+  }
+
   @Test func `a signal costs those who wait one look at what ended, and one in pages at what others did`() async throws
   {
     let jobs = try await enqueue(1000)

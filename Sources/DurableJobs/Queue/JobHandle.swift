@@ -18,6 +18,8 @@ public struct JobHandle<Output: Sendable>: Sendable, Identifiable {
   /// ``JobError/Code/wrongState`` is thrown if all slots of this process that could run the job are kept in that way.
   public var value: Output {
     get async throws {
+      // What was found by its id may be another job than its finder thinks, and run for ever.
+      if !isNew { try await store.job(id, detail: []).check(kinds: kinds) }
       let job = try await store.whenFinished(id)
       try job.check(kinds: kinds)
       guard job.state == .succeeded else { throw try await store.failure(of: job) }

@@ -22,8 +22,16 @@ public struct TestJobs: Sendable {
   public init(
     _ name: String = "default", clock: ManualClock = ManualClock(), middleware: [any JobMiddleware] = []
   ) {
+    self.init(name, store: InMemoryStore(clock: clock), clock: clock, middleware: middleware)
+  }
+
+  /// The same in a store of yours, which was made with that clock: one in an app's database, where handlers complete
+  /// their jobs in its transactions.
+  public init(
+    _ name: String = "default", store: any JobStore, clock: ManualClock, middleware: [any JobMiddleware] = []
+  ) {
     self.clock = clock
-    queue = JobQueue(name, store: InMemoryStore(clock: clock), middleware: middleware)
+    queue = JobQueue(name, store: store, middleware: middleware)
     worker = JobWorker(queue, maxConcurrentJobs: 1)
   }
 
@@ -57,9 +65,14 @@ public struct TestJobs: Sendable {
   /// Runs a job with the handler that ``worker`` has for its kind, immediately and whatever else is enqueued, as that
   /// attempt. Returns what the handler returns, or throws what it throws: `JobExit` for its `throw .snooze`, `.retry`
   /// and so on. Steps, progress and what follows on success are stored; retries, conditions, lanes and unique keys are
-  /// ignored. Throws `JobError.Code.invalidArgument` if the kind is not registered or the job has open inputs.
-  public func perform<P: JobPayload>(_ job: P, attempt: Int = 1) async throws -> P.Output {
-    var new = try queue.prepare(job)
+  /// ignored. Of `options`, the key, the tags and the time-out count: a job with the key `nightly@2027-01-16T03:00:00Z` is
+  /// that of a tick. `batch` is the batch that it finds in its context.
+  ///
+  /// Throws `JobError.Code.invalidArgument` if the kind is not registered or the job has open inputs.
+  public func perform<P: JobPayload>(
+    _ job: P, attempt: Int = 1, in batch: JobBatch? = nil, options: JobOptions = JobOptions()
+  ) async throws -> P.Output {
+    var new = try queue.prepare(job, options: options)
     guard let handler = worker.handler(for: P.kind) else {
       throw JobError(.invalidArgument, "the worker has no handler for '\(P.kind)'; register it with jobs.worker")
     }
@@ -69,11 +82,12 @@ public struct TestJobs: Sendable {
     let (store, id) = (queue.store, WorkerID("perform \(UInt64.random(in: .min ... .max))"))
     new.queue = "\(id)"
     new.terms = JobTerms(
-      maxAttempts: max(attempt, new.terms.maxAttempts), timeout: new.terms.timeout, key: new.terms.key)
+      maxAttempts: max(attempt, new.terms.maxAttempts), timeout: new.terms.timeout, key: new.terms.key,
+      tags: new.terms.tags)
     _ = try await store.insert(JobInsertion([new]))
     guard var claim = try await store.claim(ClaimRequest(worker: id, kinds: [P.kind], free: [new.queue: 1])).jobs.first
     else { throw JobError(.storeFailed, "the store gives no job") }
-    (claim.attempt, claim.queue) = (attempt, queue.name)
+    (claim.attempt, claim.queue, claim.batch) = (attempt, queue.name, batch?.id)
     let result: Result<(output: Data?, followUps: [NewJob]), any Error>
     let end: ClaimSettlement.Result
     do {

@@ -355,14 +355,49 @@ import Testing
     let worker = JobWorker(queue)
     worker.register(Order.self, retry: .never) { _, context in
       try await pool.write { db in
-        #expect(throws: JobError.self) { try context.complete(in: db) }
-        #expect(throws: JobError.self) { try context.complete(with: 7, in: db) }
+        #expect(throws: JobExit.self) { try context.complete(in: db) }
+        #expect(throws: JobExit.self) { try context.complete(with: 7, in: db) }
       }
       return "right"
     }
     let job = try await queue.enqueue(Order(number: 1))
     try await worker.runUntilIdle()
     #expect(try await job.value == "right")
+  }
+
+  @Test func `A job that gives another type fails at once, as it would each time`() async throws {
+    struct Count: JobPayload {
+      typealias Output = Int64
+      static let kind = "count"
+    }
+    let worker = JobWorker(queue)
+    worker.register(Count.self, retry: .constant(.seconds(1))) { _, context in
+      try await pool.write { db in
+        try sell(1, db)
+        try context.complete(with: 5, in: db)
+      }
+      return 5
+    }
+    let job = try await queue.enqueue(Count())
+    _ = try await worker.runNext()
+    #expect(try await job.snapshot.state == .failed)
+    #expect(try await sales() == [])
+  }
+
+  @Test func `A test performs one that ends in a transaction, with the options that its handler sees`() async throws {
+    let jobs = TestJobs(store: store, clock: clock)
+    jobs.worker.register(Order.self) { order, context in
+      #expect((context.key, context.batch?.id.rawValue) == ("k", 1))
+      try await pool.write { db in
+        try sell(order.number, db)
+        try context.complete(with: "sold", in: db)
+      }
+      return "sold"
+    }
+    let batch = try await queue.openBatch("orders")
+    #expect(try await jobs.perform(Order(number: 1), in: batch, options: JobOptions(key: "k")) == "sold")
+    #expect(try await sales() == [1])
+    #expect(try await queue.counts(where: .kind(Order.self)) == JobCounts([:]))
   }
 
   // MARK: The app's pool

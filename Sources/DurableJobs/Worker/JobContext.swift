@@ -51,7 +51,9 @@ public struct JobContext: Sendable {
   /// A success of this attempt, for storing it in another way than through the worker.
   package func success<Output: Encodable>(with value: Output?) throws -> (store: any JobStore, end: ClaimSettlement) {
     guard output == nil || output == (value == nil ? Void.self : Output.self) else {
-      throw JobError(.invalidArgument, "job \(id) gives \(output!), and not \(value == nil ? Void.self : Output.self)")
+      // It would be the same at each attempt.
+      throw JobExit.permanent(
+        JobError(.invalidArgument, "job \(id) gives \(output!), and not \(value == nil ? Void.self : Output.self)"))
     }
     let bytes = try value.map { try JobCoding.encode($0) }
     try bytes?.check(asOutputOf: "job \(id)")

@@ -66,8 +66,8 @@
     ///
     /// Throws `JobError.Code.wrongState` if the claim was lost or the job has ended, if only by an earlier transaction of
     /// which nothing was heard: let that roll this one back, so that the work is there once. Throws
-    /// `JobError.Code.wrongStore` for another store's transaction, `JobError.Code.invalidArgument` if its kind has an
-    /// output: `complete(with:in:)`.
+    /// `JobError.Code.wrongStore` for another store's transaction, and fails the job if its kind has an output:
+    /// `complete(with:in:)`.
     public func complete(in transaction: PostgresTransaction) throws {
       try end(success(with: Never?.none), in: transaction)
     }

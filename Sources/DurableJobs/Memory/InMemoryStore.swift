@@ -10,8 +10,6 @@ public final class InMemoryStore: JobStore {
     var owed: Set<JobID> = []
     /// The same for what is no job's own.
     var owesRest = false
-    /// The provider may have a step that it refused to complete.
-    var mayBePending = false
     /// Jobs that could not be read when the store was created, until that has been reported.
     var unreadable: [JobID] = []
   }
@@ -130,10 +128,10 @@ public final class InMemoryStore: JobStore {
       try table.settleBatches()
       if var provider = content.provider, table.differs(from: before) {
         defer { content.provider = provider }
+        let mayBePending = content.owesRest || !content.owed.isEmpty
         content.owed.formUnion(table.changed)
         if table.kept != before.kept { content.owesRest = true }
-        try table.save(
-          content.owed, andRest: content.owesRest, to: &provider, mayBePending: &content.mayBePending)
+        try table.save(content.owed, andRest: content.owesRest, to: &provider, mayBePending: mayBePending)
         (content.owed, content.owesRest) = ([], false)
       }
       content.table = table

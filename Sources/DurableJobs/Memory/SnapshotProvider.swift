@@ -51,9 +51,7 @@ extension JobTable {
 
   /// Saves these jobs as they are here, and what is no job's own: all of it or, for who is interrupted, nothing.
   /// `mayBePending`: a step that failed may be there, and must not be completed after this one.
-  func save(
-    _ changed: Set<JobID>, andRest: Bool, to provider: inout any SnapshotProvider, mayBePending: inout Bool
-  ) throws {
+  func save(_ changed: Set<JobID>, andRest: Bool, to provider: inout any SnapshotProvider, mayBePending: Bool) throws {
     var step = Step()
     let encoder = JSONEncoder()
     for id in changed {
@@ -66,11 +64,10 @@ extension JobTable {
         SavedJob(record: records[index], parents: parentsOf[id] ?? [], awaited: awaited))
     }
     if andRest { step.saved[Self.storeName] = try encoder.encode(kept) }
-    if step.saved.count + step.removed.count > 1 { mayBePending = true }
-    if mayBePending { try provider.save([Self.pendingName: encoder.encode(step)]) }
+    let isPending = mayBePending || step.saved.count + step.removed.count > 1
+    if isPending { try provider.save([Self.pendingName: encoder.encode(step)]) }
     try step.carryOut(&provider)
-    if mayBePending { try provider.remove([Self.pendingName]) }
-    mayBePending = false
+    if isPending { try provider.remove([Self.pendingName]) }
   }
 
   /// What was saved, once the step that the previous process was at is completed.

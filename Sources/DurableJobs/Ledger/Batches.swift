@@ -39,8 +39,13 @@ extension JobLedger {
       for batch in batches where batch.live <= 0 && !batch.isDone && !batch.isOpen {
         var follower = batch.whenDone
         follower?.terms.follows = batch.id
-        let job = try follower.map { try insert(JobInsertion([$0])).ids[0] }
-        _ = try exchange(LedgerRequest(complete: (batch.id, job)))
+        var job = try follower.map { try insert(JobInsertion([$0])).jobs[0] }
+        // Each batch is followed by a job of its own, whoever has its unique key.
+        if job?.disposition == .kept {
+          follower?.terms.unique = nil
+          job = try follower.map { try insert(JobInsertion([$0])).jobs[0] }
+        }
+        _ = try exchange(LedgerRequest(complete: (batch.id, job?.id)))
       }
     }
   }

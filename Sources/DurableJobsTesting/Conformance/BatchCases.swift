@@ -71,6 +71,22 @@ extension StoreConformance {
       try same(try await trial.job(next).batch, nil, "the batch that it is in")
       try same(try await trial.start(try await trial.add()).batch, nil, "the batch of another job")
     },
+    Case("What follows a batch is stored, whoever has its unique key by then") { subject in
+      let trial = try await Trial(subject)
+      let follower = NewJob(
+        queue: "q", kind: "k", payload: Data(), terms: JobTerms(unique: UniqueKey("u"), tags: ["follows"]))
+      var followers: [JobID] = []
+      for _ in 1...2 {
+        let (id, jobs) = try await trial.addBatch(1, whenDone: follower)
+        try await trial.change(.complete(output: nil), jobs[0])
+        let next = try present(try await trial.batch(id).whenDone, "what follows")
+        try same(try await trial.start(next).batch, id, "the batch that it follows")
+        followers.append(next)
+      }
+      try same(try await trial.ids(.tag("follows")), followers, "its followers")
+      let again = try await trial.store.insert(JobInsertion([follower]))
+      try same(again.ids, [followers[0]], "who has the key")
+    },
     Case("Jobs that end in one call end their batch once, and those that are skipped end with it") { subject in
       let trial = try await Trial(subject)
       let new = [NewJob.plain(), .plain(), .plain(after: [JobEdge(.sibling(0))])]

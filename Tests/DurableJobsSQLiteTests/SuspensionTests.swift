@@ -49,6 +49,42 @@ import Testing
     await store.close()
   }
 
+  enum Work: CaseIterable { case none, itself, aStep }
+
+  @Test(arguments: Work.allCases)
+  func `A worker stops although its store is suspended, and what it could not store runs again`(work: Work) async throws
+  {
+    let isAtWork = work != .none
+    let queue = JobQueue(store: store)
+    let (began, mayEnd) = (Gate(), Gate())
+    let worker = JobWorker(queue)
+    worker.register(kind: "k") { _, context in
+      began.open()
+      await mayEnd.pass()
+      if work == .aStep { try await context.step("step") {} }
+      return nil
+    }
+    let id = isAtWork ? try await queue.enqueue(kind: "k", payload: Data()) : nil
+    worker.start()
+    if isAtWork { await began.pass() } else { try await queue.waitUntilIdle() }
+    await store.suspendForBackground()
+    mayEnd.open()
+    await worker.stop(grace: .zero)
+    // One that begins meanwhile waits for the store, until it is stopped too.
+    let next = JobWorker(queue)
+    next.register(kind: "k") { _, _ in nil }
+    next.start()
+    await next.stop(grace: .zero)
+    store.resumeFromBackground()
+    if let id {
+      #expect(try await queue.job(id).state == .running, "until its lease is over")
+      try await queue.resetAll()
+    }
+    let counts = try await next.runUntilIdle()
+    #expect(counts == (isAtWork ? JobCounts([.succeeded: 1]) : JobCounts()))
+    await store.close()
+  }
+
   #if os(Linux)
     /// The locks that this process has on files of the folder.
     private static func locks(in folder: String) throws -> Set<String> {

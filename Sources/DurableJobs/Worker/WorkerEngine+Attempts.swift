@@ -10,7 +10,7 @@ extension WorkerEngine {
     }
     let context = JobContext(attempt, in: home, by: id, output: handler.output, logger: logger)
     // Ends by itself, or after `stop`; `drive` waits for it.
-    let task = Task { await self.run(attempt, handler, context) }
+    let task = WorkerLoop.$stop.withValue(interruption) { Task { await self.run(attempt, handler, context) } }
     let timeout = claim.timeout.map { limit in
       store.clock.schedule(after: limit) { [weak self] in
         if let self { attempt.stop(.timedOut, at: uptime) }

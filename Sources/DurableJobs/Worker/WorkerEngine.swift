@@ -2,7 +2,12 @@ import Foundation
 import Logging
 
 /// A worker's loop, which renews no lease while it waits for an answer: a store gives up soon what it can't answer.
-package enum WorkerLoop { @TaskLocal package static var isWaiting = false }
+package enum WorkerLoop {
+  @TaskLocal package static var isWaiting = false
+  /// In a call of a worker or a handler: once it has rung, a store that can't answer for now throws an error that may pass,
+  /// and the caller decides how long it tries.
+  @TaskLocal package static var stop: StopBell?
+}
 
 /// One run of a worker: carries out the steps that ``WorkerState`` decides on.
 ///
@@ -52,6 +57,9 @@ final class WorkerEngine: Sendable {
   private let troubles = Lock<[String: Set<Trouble>]>([:])
   let gate = Gate()
   private let gaveBack = Gate()
+  private let stopBell = StopBell()
+  /// The same for handlers, which may go on until they are interrupted.
+  let interruption = StopBell()
 
   init(
     goal: WorkerState.Goal, limits: [String: Int], handlers: HandlerTable, store: any JobStore, id: WorkerID,
@@ -71,9 +79,11 @@ final class WorkerEngine: Sendable {
   func drive() async throws -> Summary {
     let subscription = store.signals.listen { [weak self] in self?.hear($0) }
     defer { withExtendedLifetime(subscription) { gaveBack.open() } }
-    do { return try await carryOutSteps() } catch {
-      if shared.withLock({ $0.closed }) == nil { await retire() }
-      throw error
+    return try await WorkerLoop.$stop.withValue(stopBell) {
+      do { return try await carryOutSteps() } catch {
+        if shared.withLock({ $0.closed }) == nil { await retire() }
+        throw error
+      }
     }
   }
 
@@ -122,11 +132,15 @@ final class WorkerEngine: Sendable {
     let end = uptime + grace
     let isEarlier = shared.withLock { $0.state.stop(graceEnd: end) }
     gate.open()
+    stopBell.ring()
     // The loop may wait for its store by then.
     if isEarlier { _ = store.clock.schedule(at: end) { [weak self] in self?.interruptAll() } }
   }
 
-  private func interruptAll() { for attempt in attemptsAtWork { attempt.stop(.shutdown, at: uptime) } }
+  private func interruptAll() {
+    for attempt in attemptsAtWork { attempt.stop(.shutdown, at: uptime) }
+    interruption.ring()
+  }
 
   /// Gives all jobs back without waiting for their handlers, because the store is about to close; returns once that is
   /// done. The run ends with that error when the handlers have returned.

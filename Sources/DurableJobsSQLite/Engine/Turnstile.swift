@@ -18,10 +18,19 @@ final class Turnstile: Sendable {
 
   private let state = Lock(State())
 
-  /// Runs `body` inside, once open. Waiting to enter can't be cancelled.
-  func pass<R>(_ body: () async throws -> R) async rethrows -> R {
+  /// Runs `body` inside, once open. Waiting to enter can't be cancelled, but a worker that is stopped is sent away.
+  func pass<R>(_ body: () async throws -> R) async throws -> R {
     if Self.isInside { return try await body() }
-    if !state.withLock({ $0.enter() }) { await wait { $0.enter() } }
+    if !state.withLock({ $0.enter() }) {
+      let stop = WorkerLoop.stop
+      stop?.listen { [weak self] in self?.change { _ in } }
+      var isIn = false
+      await wait { state in
+        isIn = state.enter()
+        return isIn || stop?.isRung ?? false
+      }
+      guard isIn else { throw JobError(.locked, "the store is suspended until resumeFromBackground()") }
+    }
     defer { change { $0.inside -= 1 } }
     return try await body()
   }

@@ -1,8 +1,9 @@
 #if HTTP
+  import DurableJobs
   import Foundation
 
   /// Why a download, or one attempt of it, failed.
-  public struct DownloadError: LocalizedError, Sendable, CustomStringConvertible {
+  public struct DownloadError: CodedError, LocalizedError, Sendable, CustomStringConvertible {
     @nonexhaustive
     public enum Code: String, Sendable {
       /// The URL, a header, the name, the checksum, a proxy, or a file of certificates or passwords is not valid.
@@ -33,6 +34,8 @@
     public let code: Code
     /// What is wrong, and what to do.
     public let message: String
+    /// What the server answered, if it was that.
+    var status: Int?
     /// Whether no connection was established at all.
     var isUnreached = false
     /// Whether nothing of the request was sent, though somebody answered: there was no secure connection.
@@ -47,5 +50,7 @@
 
     public var description: String { message }
     public var errorDescription: String? { description }
+    /// ``code``, with the status of an answer that refuses: `refused-404`.
+    public var failureCode: String { code.rawValue + (status.map { "-\($0)" } ?? "") }
   }
 #endif

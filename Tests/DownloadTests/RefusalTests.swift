@@ -24,6 +24,8 @@
       #expect(job.attempt == 1)
       #expect(job.lastError.contains("\(status)"), "\(job.lastError)")
       #expect(setting.errors.last?.code == .refused)
+      let row = try await setting.jobs.queue.jobs(where: .id(job.id), detail: .failures)
+      #expect(row.first?.failures.last?.code == "refused-\(status)")
       #expect(setting.folder.names == ["a.bin.part", "a.bin.part.json"])
 
       // A person mends it, and asks again.

@@ -209,7 +209,9 @@
       let most = 2048
       let (data, end) = await body(of: response, most + redaction.margin)
       let text = redaction.kept(data, most, isCut: end.isCut).asExcerpt()
-      return RequestError(.refused, redaction(reason) + (text.isEmpty ? "" : ": \(text)"))
+      var error = RequestError(.refused, redaction(reason) + (text.isEmpty ? "" : ": \(text)"))
+      error.status = Int(response.status.code)
+      return error
     }
 
     private enum Ending {

@@ -1,8 +1,9 @@
 #if HTTP
+  import DurableJobs
   import Foundation
 
   /// Why a request, or one attempt to send it, failed.
-  public struct RequestError: LocalizedError, Sendable, CustomStringConvertible {
+  public struct RequestError: CodedError, LocalizedError, Sendable, CustomStringConvertible {
     @nonexhaustive
     public enum Code: String, Sendable {
       /// The method, the URL, a header, the body or the key is not valid.
@@ -26,6 +27,8 @@
     public let code: Code
     /// What is wrong, and what to do.
     public let message: String
+    /// What the server answered, if it was that.
+    var status: Int?
     /// Whether the disk was full.
     package var isOfFullDisk = false
 
@@ -36,6 +39,8 @@
 
     public var description: String { message }
     public var errorDescription: String? { description }
+    /// ``code``, with the status of an answer that refuses: `refused-422`.
+    public var failureCode: String { code.rawValue + (status.map { "-\($0)" } ?? "") }
   }
 
   extension RequestError {
@@ -53,7 +58,7 @@
         case .disk: .unusableBody
         }
       self.init(code, error.message)
-      isOfFullDisk = error.isOfFullDisk
+      (status, isOfFullDisk) = (error.status, error.isOfFullDisk)
     }
   }
 #endif

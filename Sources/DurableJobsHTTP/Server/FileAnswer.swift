@@ -302,7 +302,9 @@
         case 401: "; give credentials with --header 'Authorization: …'"
         default: ""
         }
-      return DownloadError(.refused, "the server answered \(status)\(reason.isEmpty ? "" : " \(reason)")\(advice)")
+      var error = DownloadError(.refused, "the server answered \(status)\(reason.isEmpty ? "" : " \(reason)")\(advice)")
+      error.status = status
+      return error
     }
 
     /// A file that is itself compressed is often served as if it had been compressed for transfer. Its type tells if

@@ -151,6 +151,7 @@
       let job = try await setting.send(try post())
       #expect(job.state == .failed)
       #expect(server.requests.count == 1)
+      #expect(job.failures.last?.code == "refused-\(status)")
       #expect(job.lastError.hasPrefix("the server answered \(status) "), "\(job.lastError)")
       if status != 304 { #expect(job.lastError.hasSuffix(#": no \u{1b}[31mtea here"#), "\(job.lastError)") }
     }

@@ -6,7 +6,8 @@ import Foundation
 ///
 /// Middleware belongs to the `JobQueue` value: give the same list to processes that enqueue and to workers. It is
 /// ordered from the program to the store: the first member sees a new job first, and a job that runs last. The library's
-/// own jobs, such as those of schedules, bypass it: their kinds start with `durable.`, and no others may.
+/// own jobs, such as schedules, bypass it: their kinds start with `durable.`, and no others may. What a schedule stores
+/// passes through ``enqueue(_:)`` once, when it is declared.
 public protocol JobMiddleware: Sendable {
   /// Called with each job before it is stored, however it is enqueued, and may change it. An error is thrown to the
   /// caller, and nothing is stored. It runs synchronously in the caller, even within a transaction: it must not block.

@@ -48,11 +48,17 @@ extension Error where Self == JobExit {
     JobExit(way: .retry(.after(delay), because: error))
   }
 
+  @available(*, unavailable, message: "Say when and why: .retry(after: .seconds(30), because: error)")
+  public static var retry: JobExit { .retry(after: .zero, because: JobExit.Reason(text: "")) }
+
   /// Runs the job again later without using an attempt; at least ``Defaults/leastSnooze`` from now.
   public static func snooze(for delay: Duration) -> JobExit { JobExit(way: .snooze(.after(delay))) }
 
   /// Runs the job again later without using an attempt; at least ``Defaults/leastSnooze`` from now, whatever the date.
   public static func snooze(until date: Date) -> JobExit { JobExit(way: .snooze(.at(date))) }
+
+  @available(*, unavailable, message: "Say how long: .snooze(for: .seconds(30))")
+  public static var snooze: JobExit { .snooze(for: .zero) }
 
   /// Frees the slot and suspends the job until it is resumed, or ended from outside with ``JobHandle/complete(with:)``
   /// or ``JobHandle/fail(_:)``. Uses no attempt.

@@ -19,14 +19,14 @@ public struct JobInbox: Sendable {
 
   public init(folder: URL) { self.folder = folder }
 
-  /// Writes a job to a file, atomically and durably when this returns. Relative times start now.
+  /// Writes a job for that queue to a file, atomically and durably when this returns. Relative times start now.
   ///
   /// The app's queue is not asked: what it would add by its defaults belongs into `options`, and its middleware, such as one
   /// that encrypts, does not see the job. Its payload is in the folder as JSON until it is taken in.
   ///
   /// Throws the errors of `JobQueue.enqueue` that need no store, and errors of the file system.
   public func drop<P: JobPayload>(
-    _ job: P, on queue: String = "default", options: JobOptions = JobOptions()
+    _ job: P, on queue: String, options: JobOptions = JobOptions()
   ) throws {
     // A queue needs a store, but this one is never used.
     var new = try JobQueue(queue, store: InMemoryStore()).prepare(job, options: options)

@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test func `A file that is left behind after its job was stored brings no second one`() async throws {
-    try inbox.drop(Upload(file: "a"))
+    try inbox.drop(Upload(file: "a"), on: "default")
     store.fail(.insert, with: JobError(.locked, "the answer is lost"), isDone: true)
     await #expect(throws: JobError.self) { try await inbox.takeIn(to: store) }
     #expect(try names().count == 1)
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test func `What is no job stays, and keeps nobody up; what is being written is not looked at`() async throws {
-    try inbox.drop(Upload(file: "a"))
+    try inbox.drop(Upload(file: "a"), on: "default")
     try Data("no job".utf8).write(to: inbox.folder.appendingPathComponent("x.job"))
     try Data("half".utf8).write(to: inbox.folder.appendingPathComponent(".y"))
     #expect(try await inbox.takeIn(to: store) == 1)
@@ -68,7 +68,8 @@ import Testing
 
   @Test func `Of drops that replace each other the last is stored, and those behind them too`() async throws {
     func drop(_ name: String, _ policy: UniqueKey.Policy?) throws {
-      try inbox.drop(Upload(file: name), options: JobOptions(unique: policy.map { UniqueKey("sync", policy: $0) }))
+      try inbox.drop(
+        Upload(file: name), on: "default", options: JobOptions(unique: policy.map { UniqueKey("sync", policy: $0) }))
     }
     for (name, policy) in [("a", UniqueKey.Policy.keep), ("b", .replace), ("c", nil), ("d", .replace), ("e", .keep)] {
       try drop(name, policy)
@@ -83,7 +84,7 @@ import Testing
 
   @Test func `What a refused drop was to replace is stored, and what that replaced never is`() async throws {
     func drop(_ name: String, _ policy: UniqueKey.Policy = .replace) throws {
-      try inbox.drop(Upload(file: name), options: JobOptions(unique: UniqueKey("sync", policy: policy)))
+      try inbox.drop(Upload(file: name), on: "default", options: JobOptions(unique: UniqueKey("sync", policy: policy)))
       try level()
     }
     try drop("a")
@@ -113,11 +114,11 @@ import Testing
   }
 
   @Test func `A job that the store refuses is set aside, and keeps nobody up`() async throws {
-    try inbox.drop(Upload(file: "a"))
+    try inbox.drop(Upload(file: "a"), on: "default")
     let orphan = NewJob(
       queue: "default", kind: "upload", payload: Data("{}".utf8), edges: [JobEdge(.job(JobID(rawValue: 99)))])
     try JSONEncoder().encode(orphan).write(to: inbox.folder.appendingPathComponent("x.job"))
-    try inbox.drop(Upload(file: "b"))
+    try inbox.drop(Upload(file: "b"), on: "default")
     #expect(try await inbox.takeIn(to: store) == 2)
     #expect(try names() == ["x.refused"])
     #expect(try await inbox.takeIn(to: store) == 0)
@@ -125,12 +126,12 @@ import Testing
   }
 
   @Test func `A file that can't be read now stays until it can, and keeps nobody up`() async throws {
-    try inbox.drop(Upload(file: "a"))
+    try inbox.drop(Upload(file: "a"), on: "default")
     let (file, locked) = (inbox.folder.appendingPathComponent("x.job"), inbox.folder.appendingPathComponent("locked"))
     try FileManager.default.moveItem(
       at: inbox.folder.appendingPathComponent(try #require(try names().first)), to: locked)
     try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "not-yet")
-    try inbox.drop(Upload(file: "b"))
+    try inbox.drop(Upload(file: "b"), on: "default")
     await #expect(throws: (any Error).self) { try await inbox.takeIn(to: store) }
     #expect(try names().sorted() == ["locked", "x.job"])
     #expect(try await JobQueue(store: store).jobs(of: Upload.self).map(\.payload.file) == ["b"])

@@ -47,6 +47,61 @@ private struct Tally: Job {
     #expect(try await queue.batch(named: "pieces").status == status)
   }
 
+  @Test func `Batches are listed, the newest first, and take jobs one by one`() async throws {
+    let first = try await queue.openBatch("first")
+    let second = try await queue.openBatch("second")
+    let job = try await second.enqueue(Tally(name: "t"))
+    try await second.close()
+    try await worker.runUntilIdle()
+    #expect(try await job.value == "t")
+    let batches = try await queue.batches()
+    #expect(batches.map(\.id) == [second.id, first.id])
+    #expect(batches.map(\.isOpen) == [false, true])
+    #expect(batches.map(\.total) == [1, 0])
+    #expect(try await queue.batches(limit: 1).map(\.name) == ["second"])
+  }
+
+  @Test func `A handler that fills a batch in steps stores each job once, and one batch, whenever it is tried again`()
+    async throws
+  {
+    struct Announce: JobPayload {
+      var names: [String]
+      static let kind = "announce"
+    }
+    let jobs = TestJobs()
+    let (queue, isBroken) = (jobs.queue, Lock(true))
+    jobs.worker.register(Tally.self)
+    jobs.worker.register(Announce.self, retry: .constant(.seconds(1))) { job, context in
+      let id = try await context.step("batch") {
+        let name = "mails \(context.id)"
+        let known = try await queue.batches().first { $0.name == name }?.id
+        let id = if let known { known } else { try await queue.openBatch(name).id }
+        if context.attempt == 1 { throw Piece.Odd() }  // before the step is stored
+        return id
+      }
+      for name in job.names {
+        if name == "grace", isBroken.withLock({ $0 }) { throw JobExit.permanent("no such name") }
+        _ = try await context.step("mail \(name)") {
+          let key = UniqueKey("\(context.id) \(name)", scope: .whileStored)
+          return try await queue.batch(id).enqueue(Tally(name: name), options: JobOptions(unique: key)).id
+        }
+      }
+      try await queue.batch(id).close()
+    }
+    let announce = try await queue.enqueue(Announce(names: ["ada", "grace"]))
+    try await jobs.advance(by: .seconds(10))
+    #expect(try await announce.snapshot.state == .failed)
+    try await jobs.advance(by: .seconds(2 * 86_400))
+    while try await queue.store.recover(RecoveryRequest()).hasMore {}
+    #expect(try await queue.counts()[.succeeded] == 0, "ada's is gone by now")
+    isBroken.withLock { $0 = false }
+    try await announce.retry()
+    try await jobs.advance(by: .seconds(10))
+    let batches = try await queue.batches()
+    #expect(batches.map(\.total) == [2])
+    #expect(batches.map(\.isDone) == [true])
+  }
+
   @Test func `Who waits for a batch is told when it is closed after its jobs have ended`() async throws {
     let store = FaultyStore(store)
     let batch = try await JobQueue(store: store).openBatch("pieces")

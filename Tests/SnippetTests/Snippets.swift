@@ -405,7 +405,7 @@ func snippet38() async throws {
 // docs/apps.md, block 5
 func snippet39() async throws {
   let inbox = JobInbox(folder: URL(fileURLWithPath: "group/jobs"))
-  try inbox.drop(SendMessage(text: "shared"))  // in the extension; durable when it returns
+  try inbox.drop(SendMessage(text: "shared"), on: "default")  // in the extension; durable when it returns
 }
 
 // docs/apps.md, block 6
@@ -584,7 +584,7 @@ func snippet50() async throws {
 // docs/batches.md, block 3
 func snippet51() async throws {
   let intake = try await queue.openBatch("import", whenDone: SendMessage(text: "all is in"))
-  for name in ["ada", "grace"] { try await intake.enqueue(contentsOf: [SendMessage(text: "hello, \(name)")]) }
+  for name in ["ada", "grace"] { try await intake.enqueue(SendMessage(text: "hello, \(name)")) }
   try await intake.close()
 }
 
@@ -596,11 +596,15 @@ func snippet52() async throws {
   }
   worker.register(Announce.self) { job, context in
     let id = try await context.step("batch") {
-      try await queue.openBatch("mails \(context.id)", whenDone: SendMessage(text: "all of \(job.names.count) are told")).id
+      let name = "mails \(context.id)"
+      if let known = try await queue.batches().first(where: { $0.name == name }) { return known.id }
+      return try await queue.openBatch(name, whenDone: SendMessage(text: "all of \(job.names.count) are told")).id
     }
     for name in job.names {
-      let key = UniqueKey("\(context.id) \(name)", scope: .whileStored)
-      try await queue.batch(id).enqueue(contentsOf: [SendMessage(text: "dear \(name)")], options: JobOptions(unique: key))
+      try await context.step("mail \(name)") {
+        let key = UniqueKey("\(context.id) \(name)", scope: .whileStored)
+        try await queue.batch(id).enqueue(SendMessage(text: "dear \(name)"), options: JobOptions(unique: key))
+      }
     }
     try await queue.batch(id).close()
   }
@@ -608,6 +612,14 @@ func snippet52() async throws {
 
 // docs/batches.md, block 5
 func snippet53() async throws {
+  for batch in try await queue.batches() where batch.isOpen {
+    print(batch.id, batch.name, batch.total)
+    try await queue.batch(batch.id).close()
+  }
+}
+
+// docs/batches.md, block 6
+func snippet54() async throws {
   worker.register(SendMessage.self) { message, context in
     if let batch = context.batch {
       let failed = try await queue.jobs(of: SendMessage.self, where: .batch(batch.id) && .state(.failed))
@@ -617,7 +629,7 @@ func snippet53() async throws {
 }
 
 // docs/callbacks.md, block 1
-func snippet54() async throws {
+func snippet55() async throws {
   worker.register(Login.self) { job, _ in
     try await withCheckedThrowingContinuation { continuation in
       service.login(job.user) { session, error in
@@ -628,7 +640,7 @@ func snippet54() async throws {
 }
 
 // docs/callbacks.md, block 2
-func snippet55() async throws {
+func snippet56() async throws {
   final class Upload: UploaderDelegate {
     private let continuation: CheckedContinuation<RemoteID, any Error>
 
@@ -652,7 +664,7 @@ func snippet55() async throws {
 
 // docs/callbacks.md, block 3
 #if canImport(ObjectiveC)
-func snippet56() async throws {
+func snippet57() async throws {
   @MainActor final class Ring: NSObject {
     private var continuation: CheckedContinuation<Void, Never>?
 
@@ -678,7 +690,7 @@ func snippet56() async throws {
 #endif
 
 // docs/callbacks.md, block 4
-func snippet57() async throws {
+func snippet58() async throws {
   worker.register(Scan.self) { scan, _ in
     let posts = AsyncStream<Void> { continuation in
       // Safe: it is only handed back to the center.
@@ -695,7 +707,7 @@ func snippet57() async throws {
 }
 
 // docs/callbacks.md, block 5
-func snippet58() async throws {
+func snippet59() async throws {
   service.login("ada") { session, error in
     guard let session else { return print("failed:", error as Any) }
     service.avatar(of: session) { avatar, error in
@@ -709,7 +721,7 @@ func snippet58() async throws {
 }
 
 // docs/callbacks.md, block 6
-func snippet59() async throws {
+func snippet60() async throws {
   let chain = JobChain(Login(user: "ada"))
     .then { FetchAvatar(session: $0, size: 64) }
     .then { SaveAvatar(avatar: $0) }
@@ -719,7 +731,7 @@ func snippet59() async throws {
 }
 
 // docs/callbacks.md, block 7
-func snippet60() async throws {
+func snippet61() async throws {
   struct ShowUser: JobPayload {
     typealias Output = URL
     var user: String
@@ -736,12 +748,12 @@ func snippet60() async throws {
 }
 
 // docs/constraints.md, block 1
-func snippet61() async throws {
+func snippet62() async throws {
   try await queue.enqueue(SendMessage(text: "hello"), options: JobOptions(requires: [.network, "vpn"]))
 }
 
 // docs/constraints.md, block 2
-func snippet62() async throws {
+func snippet63() async throws {
   worker.provide(.network, NetworkMonitor())
   worker.provide(.externalPower, PowerMonitor())
   worker.provide(.diskSpace, DiskSpaceMonitor(atLeast: 1_000_000_000, of: URL(filePath: "/srv/videos")))
@@ -755,26 +767,26 @@ struct VPNMonitor: ConstraintMonitor {
 }
 
 // docs/constraints.md, block 4
-func snippet63() async throws {
+func snippet64() async throws {
   try await queue.setConstraint("office-hours", satisfied: true)
   try await queue.setConstraint(.network, satisfied: false)  // this line costs money: nothing is sent, whatever monitors say
   try await queue.setConstraint(.network, satisfied: nil)  // it is the workers' to say again
 }
 
 // docs/constraints.md, block 5
-func snippet64() async throws {
+func snippet65() async throws {
   let options = JobOptions(requires: [.externalPower], whenLost: .interrupts)
   try await queue.enqueue(UploadPhoto(file: URL(filePath: "film.mov")), options: options)
 }
 
 // docs/deadlines.md, block 1
-func snippet65() async throws {
+func snippet66() async throws {
   try await queue.enqueue(photo, options: JobOptions(deadline: .end(by: .after(.seconds(3600)))))
   try await queue.enqueue(SendMessage(text: "good morning"), options: JobOptions(deadline: .start(by: .at(.now + 600))))
 }
 
 // docs/dependencies.md, block 1
-func snippet66() async throws {
+func snippet67() async throws {
   struct Merge: Job {
     @JobInput var cover: Page
     var pages: [JobInput<Page>]
@@ -796,7 +808,7 @@ func snippet66() async throws {
 }
 
 // docs/dependencies.md, block 2
-func snippet67() async throws {
+func snippet68() async throws {
   let upload = try await queue.enqueue(photo)
   let note = try await queue.enqueue(SendMessage(text: "it begins"))
   try await queue.enqueue(SendMessage(text: "done"), after: [upload, .end(of: note)])
@@ -805,7 +817,7 @@ func snippet67() async throws {
 }
 
 // docs/dependencies.md, block 3
-func snippet68() async throws {
+func snippet69() async throws {
   var plan = JobPlan("album")
   let cover = plan.add(Fetch(page: 0))
   let pages = (1...9).map { plan.add(Fetch(page: $0), on: JobQueue("slow", store: queue.store)) }
@@ -819,7 +831,7 @@ func snippet68() async throws {
 }
 
 // docs/dependencies.md, block 4
-func snippet69() async throws {
+func snippet70() async throws {
   let plan = queue.plan(planID)
   for job in try await plan.jobs { print(job.kind, job.state) }
   print(try await plan.handle(named: "index", as: MakeIndex.self).value)
@@ -829,7 +841,7 @@ func snippet69() async throws {
 }
 
 // docs/dependencies.md, block 5
-func snippet70() async throws {
+func snippet71() async throws {
   for try await counts in queue.countSnapshots(where: .plan(planID)) {  // now, and after changes
     print(counts[.succeeded], "of", counts.total)
   }
@@ -837,7 +849,7 @@ func snippet70() async throws {
 }
 
 // docs/dependencies.md, block 6
-func snippet71() async throws {
+func snippet72() async throws {
   worker.register(Scan.self) { scan, context in
     let report = try await server.scan(scan)
     if !report.isClean { try context.enqueueOnSuccess(SendMessage(text: "the scan found something")) }
@@ -846,7 +858,7 @@ func snippet71() async throws {
 }
 
 // docs/explain.md, block 1
-func snippet72() async throws {
+func snippet73() async throws {
   let why = try await queue.explain(id)
   print(why)  // Job 7 is blocked. It waits for job 5, which is suspended. Resume job 5. The queue 'default' is paused. …
   for reason in why.reasons {
@@ -860,14 +872,22 @@ func snippet72() async throws {
 }
 
 // docs/gotchas.md, block 1
-func snippet73() async throws {
+func snippet74() async throws {
   worker.register(SendMessage.self) { message, context in
     try await server.send("message \(context.id): \(message.text)")
   }
 }
 
 // docs/gotchas.md, block 2
-func snippet74() async throws {
+func snippet75() async throws {
+  worker.register(SendMessage.self) { message, context in
+    guard await context.isHeld() else { throw CancellationError() }
+    try await server.send(message.text)
+  }
+}
+
+// docs/gotchas.md, block 3
+func snippet76() async throws {
   struct ResizePhoto: JobPayload {
     var file: URL
     var width: Int?  // new: older jobs have none
@@ -877,8 +897,8 @@ func snippet74() async throws {
   worker.register(ResizePhoto.self) { job, _ in print(job.file, job.width ?? 1024) }
 }
 
-// docs/gotchas.md, block 3
-func snippet75() async throws {
+// docs/gotchas.md, block 4
+func snippet77() async throws {
   struct SharePhoto: Job {
     var name: String
     static let kind = "share-photo"
@@ -890,8 +910,8 @@ func snippet75() async throws {
   worker.register(SharePhoto.self)
 }
 
-// docs/gotchas.md, block 4
-func snippet76() async throws {
+// docs/gotchas.md, block 5
+func snippet78() async throws {
   nonisolated struct Thumbnail: Codable, Sendable {
     var file: URL
   }
@@ -904,8 +924,8 @@ func snippet76() async throws {
   worker.register(MakeThumbnail.self) { job, _ in Thumbnail(file: job.photo) }
 }
 
-// docs/gotchas.md, block 5
-func snippet77() async throws {
+// docs/gotchas.md, block 6
+func snippet79() async throws {
   struct Publish: Job {
     @JobInput var page: Page
     static let kind = "publish"
@@ -917,8 +937,8 @@ func snippet77() async throws {
   try await queue.enqueue(Publish(page: page.output))  // runs once the page has come, also in a later process
 }
 
-// docs/gotchas.md, block 6
-func snippet78() async throws {
+// docs/gotchas.md, block 7
+func snippet80() async throws {
   worker.register(SendMessage.self) { message, _ in
     do {
       try await server.send(message.text)
@@ -932,7 +952,7 @@ func snippet78() async throws {
 }
 
 // docs/lanes.md, block 1
-func snippet79() async throws {
+func snippet81() async throws {
   let chat = JobOptions(lane: "chat-7")
   try await queue.enqueue(contentsOf: ["one", "two"].map { SendMessage(text: $0) }, options: chat)
   let last = try await queue.enqueue(SendMessage(text: "three"), options: chat)
@@ -940,19 +960,19 @@ func snippet79() async throws {
 }
 
 // docs/lanes.md, block 2
-func snippet80() async throws {
+func snippet82() async throws {
   try await queue.enqueue(
     SendMessage(text: "typing…"), options: JobOptions(lane: JobLane("chat-7", failedHead: .letsNextRun)))
 }
 
 // docs/lanes.md, block 3
-func snippet81() async throws {
+func snippet83() async throws {
   try await queue.setWidth(of: "uploads", to: 3)  // three of that lane at once, in every process
   try await queue.setRate(of: "customer-7", to: JobRate(10, per: .seconds(60)))
 }
 
 // docs/limits.md, block 1
-func snippet82() async throws {
+func snippet84() async throws {
   let mail = JobQueue("mail", store: store)
   try await mail.setLimits(JobLimits(running: 4, rate: JobRate(100, per: .seconds(60), burst: 10)))
   print(try await mail.limits?.running ?? "any number")
@@ -960,13 +980,13 @@ func snippet82() async throws {
 }
 
 // docs/limits.md, block 2
-func snippet83() async throws {
+func snippet85() async throws {
   try await queue.setRate(of: "customer-7", to: JobRate(10, per: .seconds(60), burst: 3))
 }
 
 // docs/outbox.md, block 1
 #if HTTP
-func snippet84() async throws {
+func snippet86() async throws {
   let outbox = Outbox(store: queue.store, secret: { name in name == "TOKEN" ? server.token : nil })
   outbox.register(with: worker)
 
@@ -985,7 +1005,7 @@ func snippet84() async throws {
 
 // docs/postgres.md, block 1
 #if Postgres
-func snippet85() async throws {
+func snippet87() async throws {
   let store = try await PostgresStore("postgres://jobs@db.example.com/app")
   let queue = JobQueue(store: store)
   try await queue.enqueue(SendMessage(text: "hello"))
@@ -1006,7 +1026,7 @@ struct CopyPhoto: Job {
 }
 
 // docs/quick-start.md, block 2
-func snippet86() async throws {
+func snippet88() async throws {
   let queue = JobQueue("photos", store: try SQLiteStore(path: "jobs.sqlite"))
   let worker = JobWorker(queue, maxConcurrentJobs: 2)
   worker.register(CopyPhoto.self)
@@ -1022,13 +1042,13 @@ func snippet86() async throws {
 }
 
 // docs/quick-start.md, block 3
-func snippet87() async throws {
+func snippet89() async throws {
   let copy = try await queue.handle(id, as: CopyPhoto.self).value
   print(copy.path)
 }
 
 // docs/quick-start.md, block 4
-func snippet88() async throws {
+func snippet90() async throws {
   do {
     print(try await queue.handle(id, as: CopyPhoto.self).value)
   } catch let failure as JobFailure {
@@ -1039,7 +1059,7 @@ func snippet88() async throws {
 }
 
 // docs/quick-start.md, block 5
-func snippet89() async throws {
+func snippet91() async throws {
   let jobs = TestJobs()  // in memory, on a clock that stands still
   jobs.worker.register(CopyPhoto.self)
   let folder = FileManager.default.temporaryDirectory
@@ -1050,7 +1070,7 @@ func snippet89() async throws {
 }
 
 // docs/schedules.md, block 1
-func snippet90() async throws {
+func snippet92() async throws {
   struct Cleanup: Job {
     static let kind = "cleanup"
     func run(in context: JobContext) async throws {
@@ -1065,21 +1085,21 @@ func snippet90() async throws {
 }
 
 // docs/schedules.md, block 2
-func snippet91() async throws {
+func snippet93() async throws {
   let rule = try Recurrence.cron("30 4 * * MON-FRI", timeZone: "Europe/Berlin")
   print(rule)  // at 04:30 from Monday to Friday, Europe/Berlin
   print(rule.next(3, after: .now))  // the next three times
 }
 
 // docs/schedules.md, block 3
-func snippet92() async throws {
+func snippet94() async throws {
   try await queue.schedule(
     "mirror", .every(.seconds(900)), SendMessage(text: "mirror"), options: JobOptions(maxAttempts: 3, unique: "mirror"))
 }
 
 // docs/schedules.md, block 4
 #if HTTP
-func snippet93() async throws {
+func snippet95() async throws {
   struct Report: Job {
     static let kind = "report"
     func run(in context: JobContext) async throws {
@@ -1096,7 +1116,7 @@ func snippet93() async throws {
 #endif
 
 // docs/schedules.md, block 5
-func snippet94() async throws {
+func snippet96() async throws {
   for schedule in try await queue.schedules() {
     print(schedule.name, schedule.recurrence, schedule.nextTimes(3, after: .now), schedule.isPaused)
   }
@@ -1107,7 +1127,7 @@ func snippet94() async throws {
 
 // docs/servers.md, block 1
 #if Service
-func snippet95() async throws {
+func snippet97() async throws {
   let mail = JobQueue("mail", store: store)
   let worker = JobWorker(mail, maxConcurrentJobs: 8)
   worker.register(SendMessage.self) { [server] message, _ in try await server.send(message.text) }
@@ -1120,7 +1140,7 @@ func snippet95() async throws {
 #endif
 
 // docs/servers.md, block 2
-func snippet96() async throws {
+func snippet98() async throws {
   func accept(_ text: String, requestID: String) async throws -> String {
     // A request that the client repeats leads to the same job.
     let job = try await queue.enqueue(SendMessage(text: text), options: JobOptions(unique: UniqueKey("mail-\(requestID)")))
@@ -1148,7 +1168,7 @@ struct Tenants: JobMiddleware {
 
 // docs/servers.md, block 4
 #if Service
-func snippet97() async throws {
+func snippet99() async throws {
   let metrics = JobMetrics()
   let mail = JobQueue("mail", store: store, middleware: [metrics])
   let services: [any Service] = [metrics.gauges(of: [mail]), JobWorker(mail).service()]
@@ -1158,7 +1178,7 @@ func snippet97() async throws {
 
 // docs/servers.md, block 5
 #if Encryption
-func snippet98() async throws {
+func snippet100() async throws {
   let (new, old) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))  // from where you keep secrets
   let encryption = try JobEncryption(keys: ["2026-11": new, "2025": old], current: "2026-11")
   let mail = JobQueue("mail", store: store, middleware: [encryption])
@@ -1167,7 +1187,7 @@ func snippet98() async throws {
 #endif
 
 // docs/steps.md, block 1
-func snippet99() async throws {
+func snippet101() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }
@@ -1179,7 +1199,7 @@ func snippet99() async throws {
 }
 
 // docs/testing.md, block 1
-func snippet100() async throws {
+func snippet102() async throws {
   let jobs = TestJobs()
   // What you test enqueues, and nothing runs yet.
   try await jobs.queue.enqueue(SendMessage(text: "hello"))
@@ -1199,7 +1219,7 @@ func snippet100() async throws {
 }
 
 // docs/testing.md, block 2
-func snippet101() async throws {
+func snippet103() async throws {
   let jobs = TestJobs()
   jobs.worker.register(UploadPhoto.self)
   let remote = try await jobs.perform(photo, attempt: 2)
@@ -1239,7 +1259,7 @@ func folderStore(_ promise: StoreConformance.Case) async throws {
 }
 
 // docs/transactions.md, block 1
-func snippet102() async throws {
+func snippet104() async throws {
   let pool = try DatabasePool(path: "app.sqlite")
   let queue = JobQueue(store: try SQLiteStore(pool: pool))
 
@@ -1250,7 +1270,7 @@ func snippet102() async throws {
 }
 
 // docs/transactions.md, block 2
-func snippet103() async throws {
+func snippet105() async throws {
   worker.register(SendMessage.self) { message, context in
     try await pool.write { db in
       try db.execute(sql: "INSERT INTO sent VALUES(?)", arguments: [message.text])
@@ -1261,7 +1281,7 @@ func snippet103() async throws {
 
 // docs/transactions.md, block 3
 #if Postgres
-func snippet104() async throws {
+func snippet106() async throws {
   let store = try await PostgresStore("postgres://jobs@db.example.com/app")
   let queue = JobQueue(store: store)
   try await store.transaction { transaction in
@@ -1279,7 +1299,7 @@ func snippet104() async throws {
 
 // docs/transactions.md, block 4
 #if Postgres
-func snippet105() async throws {
+func snippet107() async throws {
   let queue = JobQueue(store: try await PostgresStore("postgres://jobs@db.example.com/app"))
   let statement = try queue.enqueueStatement(for: SendMessage(text: "thanks"))
   print(statement.sql, statement.values)  // SELECT "durable_jobs".enqueue($1::text,…), all values as text
@@ -1287,7 +1307,7 @@ func snippet105() async throws {
 #endif
 
 // docs/unique.md, block 1
-func snippet106() async throws {
+func snippet108() async throws {
   let sync = JobOptions(unique: "sync-7")
   let first = try await queue.enqueue(SendMessage(text: "sync"), options: sync)
   let again = try await queue.enqueue(SendMessage(text: "sync"), options: sync)
@@ -1295,34 +1315,34 @@ func snippet106() async throws {
 }
 
 // docs/unique.md, block 2
-func snippet107() async throws {
+func snippet109() async throws {
   let save = JobOptions(unique: UniqueKey("draft-3", policy: .replace))  // the newest draft is kept; earlier ones are cancelled
   let turn = JobOptions(unique: UniqueKey("door-7", policy: .append))  // after all that have the key, if they succeed
   for options in [save, turn] { try await queue.enqueue(SendMessage(text: "…"), options: options) }
 }
 
 // docs/unique.md, block 3
-func snippet108() async throws {
+func snippet110() async throws {
   let once = JobOptions(unique: UniqueKey("welcome-7", scope: .within(.seconds(86_400))))  // once a day
   try await queue.enqueue(SendMessage(text: "welcome"), options: once)
 }
 
 // docs/watching.md, block 1
-func snippet109() async throws {
+func snippet111() async throws {
   for try await jobs in queue.snapshots(where: .state(.failed), detail: .failures, order: .newestFirst, limit: 20) {
     for job in jobs { print(job.id, job.failures.last?.message ?? "") }
   }
 }
 
 // docs/watching.md, block 2
-func snippet110() async throws {
+func snippet112() async throws {
   let uploads = await JobList(queue, of: UploadPhoto.self, where: !.state(.succeeded))
   for upload in await uploads.rows { print(upload.payload.file, upload.job.progress?.fraction ?? 0) }
   print(await uploads.counts[.failed], "failed", await uploads.isLoading, await uploads.error as Any)
 }
 
 // docs/watching.md, block 3
-func snippet111() async throws {
+func snippet113() async throws {
   for await event in queue.events {
     if case .changed(let job) = event { print(job.id, job.kind, job.state) }
     if case .removed(let job) = event { print(job.id, "was deleted") }

@@ -35,6 +35,10 @@ extension JobQueue {
     }
     return JobBatch(id: batch.id, queue: self)
   }
+
+  /// The newest batches of the store, at most so many. One that ``BatchSnapshot/isOpen`` may have been left behind by a
+  /// process that died before it closed it.
+  public func batches(limit: Int = 100) async throws -> [BatchSnapshot] { try await store.batches(.newest(limit)) }
 }
 
 /// A handle to a group of jobs that are counted together. ``JobFilter/batch(_:)`` finds its jobs. A batch is kept as
@@ -79,6 +83,12 @@ public struct JobBatch: Sendable, Identifiable {
   /// Closes an open batch: it is done once its current jobs have ended. Has no effect if the batch is already closed.
   /// Throws ``JobError/Code/notFound`` once the last of its jobs was deleted.
   public func close() async throws { _ = try await queue.store.insert(JobInsertion([], batch: .close(id))) }
+
+  /// Adds a job to the batch. Throws ``JobError/Code/wrongState`` once the batch is done.
+  @discardableResult
+  public func enqueue<P: JobPayload>(
+    _ job: P, options: JobOptions = JobOptions()
+  ) async throws -> JobHandle<P.Output> { try await enqueue(contentsOf: [job], options: options)[0] }
 
   /// Adds jobs to the batch in one transaction. Throws ``JobError/Code/wrongState`` once the batch is done.
   @discardableResult

@@ -47,7 +47,7 @@ import Testing
     #expect(state.nextTime == nil)
     let isNews = [state.told("a", true, .seconds(2)), state.told("a", true, .seconds(2))]
     #expect(isNews == [true, false])
-    #expect(state.nextBite(.seconds(2)) == .init(constraint: "a", after: nil, window: .seconds(1), since: .seconds(2)))
+    #expect(state.nextBite(.seconds(2)) == .init(constraint: "a", after: nil, since: .seconds(2)))
     _ = state.set(["b": true, "c": true, "a": true], .seconds(3))
     #expect(state.nextTime == .seconds(2), "it held already when it was set")
     state.woke(state.nextBite(.seconds(3))!, next: nil, .seconds(3))

@@ -114,9 +114,9 @@ import Testing
     var state = state(["a": false])
     _ = state.told("a", true, .zero)
     state.woke(state.nextBite(.zero)!, next: JobID(rawValue: 7), .zero)
-    let bite = state.nextBite(.zero)!
-    state.wakeFailed(bite, .zero)
-    #expect(state.nextBite(.milliseconds(999)) == nil)
-    #expect(state.nextBite(.seconds(1)) == bite)
+    let bite = state.nextBite(.seconds(1))!
+    state.wakeFailed(bite, .seconds(1))
+    #expect(state.nextBite(.milliseconds(1999)) == nil)
+    #expect(state.nextBite(.seconds(2)) == bite)
   }
 }

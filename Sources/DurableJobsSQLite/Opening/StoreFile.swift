@@ -199,7 +199,9 @@ enum StoreInspection {
       }
       if error == EROFS { throw readOnly(path, in: parent) }
       throw unusable(
-        path, "it can't be made in \(parent): \(SystemError.words(error)). Make that writable, or choose another path")
+        path,
+        "it can't be made in the folder \(parent): \(SystemError.words(error)). Make that writable, or choose another path"
+      )
     }
   }
 

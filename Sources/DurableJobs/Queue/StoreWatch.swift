@@ -86,8 +86,8 @@ package final class StoreWatch: Sendable {
       state.isLooking = true
       return true
     }
-    // Unstructured: it serves all waiters, and a signal's sender can't wait. It ends when there is nothing to read.
-    if mustBegin { Task { await look() } }
+    // Unstructured: it serves all waiters, not one that a worker stops. It ends when there is nothing to read.
+    if mustBegin { WorkerLoop.$stop.withValue(nil) { _ = Task { await look() } } }
   }
 
   private func look() async {

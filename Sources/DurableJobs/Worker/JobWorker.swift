@@ -243,10 +243,10 @@ public final class JobWorker: Sendable {
   public func stop(grace: Duration = Defaults.grace) async {
     let running = setup.withLock { setup in
       setup.startsAgain = false
-      setup.run?.engine.stop(grace: grace)
       return setup.run
     }
     guard let run = running else { return }
+    run.engine.stop(grace: grace)
     let isWaitedFor = WorkerEngine.handler?.engine === run.engine || WorkerEngine.observed === run.engine
     if !isWaitedFor { _ = try? await finish(run) }
   }
@@ -310,10 +310,16 @@ public final class JobWorker: Sendable {
     try await withThrowingTaskGroup(of: Void.self) { group in
       let allTold = Gate()
       group.addTask(executorPreference: globalConcurrentExecutor) {
-        await WorkerEngine.$observed.withValue(engine) { await Self.tell(ended, of: engine, to: observers) }
+        await WorkerLoop.$stop.withValue(engine.interruption) {
+          await WorkerEngine.$observed.withValue(engine) { await Self.tell(ended, of: engine, to: observers) }
+        }
         allTold.open()
       }
-      for body in companions { group.addTask(executorPreference: globalConcurrentExecutor) { await body() } }
+      for body in companions {
+        group.addTask(executorPreference: globalConcurrentExecutor) {
+          await WorkerLoop.$stop.withValue(engine.interruption) { await body() }
+        }
+      }
       defer { group.cancelAll() }
       let summary: Result<WorkerEngine.Summary, any Error>
       do { summary = .success(try await engine.drive()) } catch { summary = .failure(error) }

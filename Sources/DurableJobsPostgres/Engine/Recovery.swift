@@ -19,7 +19,8 @@
 
       var report = RecoveryReport()
       if !plan.isNothing { report = try await writeForWorker { [plan] in try $0.recover(plan, limit: limit) } }
-      if let deleted = try await delete(deletion) {
+      // What was recovered is stored: that nothing could be deleted is no error of it.
+      if !request.isRetiring, let deleted = try? await delete(deletion) {
         report.pruned = deleted.pruned
         passedOver.withLock { $0 = Array(deleted.passedOver.prefix(RecoveryRequest().limit)) }
         pruning.withLock { $0 = expired.cursor }
@@ -55,7 +56,7 @@
         }
         return report
       } catch let error as JobError where (error.cause as? PostgresFailure)?.isOfTime == true {
-        pruningBite.withLock { $0 = max(min($0, plan.expired.count) / 2, 1) }
+        if !plan.expired.isEmpty { pruningBite.withLock { $0 = max(min($0, plan.expired.count) / 2, 1) } }
         passedOver.withLock { $0 = [] }
         // One that is too much by itself has its turn with the next pass.
         return plan.expired.count > 1 ? nil : RecoveryReport()
@@ -69,10 +70,10 @@
       Task(executorPreference: EngineThread.shared) { [weak self] in
         while let self, let id = context.lateEnds.next(at: clock.uptime) {
           let patience = configuration.lockPatience
-          let end: Void? = try? await run(as: .worker) {
+          let hasEnded = try? await run(as: .worker) {
             try $0.write(until: $1, waitingForLocks: patience) { try $0.endLate(id) }
           }
-          context.lateEnds.tried(id, hasEnded: end != nil, at: clock.uptime)
+          context.lateEnds.tried(id, hasEnded: hasEnded ?? false, at: clock.uptime)
         }
       }
     }
@@ -129,8 +130,11 @@
         if report.recovered > 0 { signals.post(.changedElsewhere(.all)) }
         looks += 1
         if report.hasMore { continue }
-        // What it sent last may have arrived after the look, when its row was a different one.
-        if looks < 3, try await knowsOfDead() { continue }
+        // What it sent last may have arrived after the look, when its row was a different one, or may have that locked still.
+        if looks < 30, try await knowsOfDead() {
+          if looks > 1 { await SystemClock().wait(for: .milliseconds(200)) }
+          continue
+        }
         deaths.withLock { $0 -= seen }
         looks = 0
       }

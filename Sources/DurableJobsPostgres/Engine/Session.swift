@@ -218,9 +218,9 @@
     /// Whether a transaction whose COMMIT was not answered was committed, which is the answer only once a later commit was
     /// confirmed: others may see it before it is where it must be, as on a standby, and what stands later in the server's
     /// log is nowhere without it. A server that crashed meanwhile may have reused its number: then the jobs that it stored
-    /// are looked up by their ids and its time, and a new batch by its id and name. One that stored none is assumed not committed, and repeated: a result is
-    /// accepted twice under one claim, and unknown claims are returned. A caller's own writes do not allow that, so the
-    /// outcome is reported as unknown.
+    /// are looked up by their ids and its time, and a new batch without jobs by its id and name. One that stored none is
+    /// assumed not committed, and repeated: a result is accepted twice under one claim, and unknown claims are returned. A
+    /// caller's own writes do not allow that, so the outcome is reported as unknown.
     private func hasCommitted(_ transaction: Transaction, until deadline: Duration) throws -> Bool {
       guard let head = transaction.head else { return false }
       var attempt = 0
@@ -246,7 +246,8 @@
             state = $0.text(0, 0)
             isSameLife = $0.text(0, 1) == head.life
           }
-          let batch = transaction.madeBatch
+          // Jobs tell by their time, too; another's batch may have got the same id, and the same name.
+          let batch = transaction.stored.isEmpty ? transaction.madeBatch : nil
           connection.send(
             Self.thereSQL,
             [
@@ -291,11 +292,12 @@
     private func connected(until deadline: Duration) throws -> Connection {
       if let connection, connection.isUsable {
         // What is sent behind a notice that is held up would be carried out after it, when nobody waits any more.
-        if connection.readPosted(until: min(deadline, SystemClock().uptime + Notices.patience)) {
+        let limit = SystemClock().uptime + Notices.patience
+        if connection.readPosted(until: min(deadline, limit)) {
           connection.deadline = deadline
           return connection
         }
-        engine.notices.rest()
+        if SystemClock().uptime >= limit { engine.notices.rest() }
       }
       connection = nil
       routes.forget()

@@ -140,7 +140,10 @@
         work.overdue = (0..<rows.count).map { (rows.id($0, 0), rows.int($0, 1), rows.int($0, 2)) }
         context.crowdedRoutes.withLock { crowded in
           crowded.subtract(ids)
-          if rows.count == Self.overdueBite { crowded.formUnion(work.overdue.map(\.route)) }
+          // Of those that are ended apart, none would be ended with the next claim.
+          if rows.count == Self.overdueBite, !context.lateEnds.without(work.overdue.map(\.id)).isEmpty {
+            crowded.formUnion(work.overdue.map(\.route))
+          }
         }
       }
       take(request.only == nil ? served.filter { !crowded.contains($0.id) } : served, request, work)

@@ -63,17 +63,18 @@ extension JobLedger {
   }
 
   /// Ends alone a job whose deadline has passed, or whose worker was lost: all that follows from that may be too much to
-  /// be done with anything else.
-  package func endLate(_ id: JobID) throws {
+  /// be done with anything else. False if somebody has it locked.
+  package func endLate(_ id: JobID) throws -> Bool {
     var book = Book(self)
-    try book.load(Needs(jobs: [id], passesOverLocked: true))
-    guard let row = book[id] else { return }
+    let answer = try book.load(Needs(jobs: [id], passesOverLocked: true))
+    guard let row = book[id] else { return answer?.passedOver.contains(id) != true }
     if row.course.state == .running, !row.isHeld {
       book.crash(id, policy)
     } else if let deadline = row.openDeadline, deadline.date <= book.date {
       _ = book.passDeadline(of: id)
     }
     try book.conclude()
+    return true
   }
 }
 

@@ -92,8 +92,8 @@ install: ## Build `durable` for release, and put it into PREFIX/bin
 install-built:
 	umask 022; mkdir -p $(FOLDERS)
 	install -m 755 $(BUILT) $(DESTDIR)$(PREFIX)/bin/durable
-	$(BUILT) manual > $(MANUAL)
-	for file in $(COMPLETIONS); do \
+	umask 022; $(BUILT) manual > $(MANUAL)
+	umask 022; for file in $(COMPLETIONS); do \
 	  $(BUILT) --generate-completion-script $${file%%[-/]*} > $(SHARE)/$$file || exit 1; \
 	done
 

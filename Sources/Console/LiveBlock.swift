@@ -40,7 +40,7 @@
     /// Something else was written, or the cursor was elsewhere: the block is begun anew where the cursor is.
     package mutating func forget() { (lines, slid) = ([], 0) }
 
-    /// Somebody has pressed Enter so often.
+    /// Somebody has typed so many rows below it.
     package mutating func slide(by rows: Int) { if !lines.isEmpty { slid += rows } }
   }
 

@@ -106,7 +106,7 @@
     /// An empty file to become that piece if the disk takes no more files.
     private var spare: String { path + ".spare" }
 
-    /// The last line that is not empty, or the one before where it only says where help is, as GNU's programs do. Not one
+    /// The last line that is not empty, or the one before where it only says where help is, as GNU's programs do, and this one. Not one
     /// whose beginning is missing: secrets would no longer be recognized in it.
     package var lastLine: String? {
       let kept = end.suffix(Self.mostOfLine + 1)
@@ -114,7 +114,7 @@
         omittingEmptySubsequences: false, whereSeparator: \.isNewline)
       let whole = lines.dropFirst(kept.count > Self.mostOfLine ? 1 : 0)
       let last = whole.reversed().lazy.filter { !$0.allSatisfy(\.isWhitespace) }.prefix(2)
-      let isHint = last.first?.prefixMatch(of: /Try ['‘`].* --help/) != nil
+      let isHint = last.first?.prefixMatch(of: /(Try|See) ['‘`].* --help/) != nil
       return ((isHint ? last.dropFirst().first : nil) ?? last.first).map(String.init)
     }
 

@@ -117,6 +117,18 @@
       _ = try await durable.add("--", "false")
       try await durable("work", "--drain")
       #expect(try await workers() == "Workers: none")
+      let held = try await durable.add("--queue", "held", "--", "true")
+      try await durable("suspend", "\(held)")
+      _ = try await durable.add("--queue", "paused", "--", "true")
+      try await durable("pause", "--queue", "paused")
+      #expect(try await workers() == "Workers: none")
+    }
+
+    @Test("of many queues that nobody serves status names five, and says that there are more")
+    func manyQueues() async throws {
+      for number in 1...7 { _ = try await durable.add("--queue", "q\(number)", "--", "true") }
+      let said = try await workers()
+      #expect(said.ranges(of: "--queue q").count == 5 && said.hasSuffix(", and more queues"), "\(said)")
     }
 
     @Test("beside a worker, status tells which queues and kinds it does not serve")

@@ -32,6 +32,8 @@
       #expect(log.lastLine == "next")
       say("sleep: unrecognized option '--json'\nTry 'sleep --help' for more information.\n")
       #expect(log.lastLine == "sleep: unrecognized option '--json'")
+      say("durable: 'x' is no URL\nSee 'durable get --help' for more information.\n")
+      #expect(log.lastLine == "durable: 'x' is no URL")
       say("Try again\n")
       #expect(log.lastLine == "Try again")
       var parts = CappedLog(path: folder + "/1.stderr")

@@ -101,7 +101,7 @@
           if resumption.take() { block.forget() }
           let entered = typed?.take() ?? []
           if entered.contains(where: { $0.trimmingCharacters(in: .whitespaces) == "q" }) { return }
-          block.slide(by: entered.count)
+          block.slide(by: entered.reduce(0) { $0 + max(1, ($1.columns + size.columns - 1) / size.columns) })
           if all.count < room { all.append(Screen.out.coloured("Ctrl-C, or q and Enter, ends this", .dim)) }
           let lines = all.count <= room ? all : Array(all.prefix(max(room - 3, 0)) + all.suffix(min(3, room)))
           Screen.out.write(Data(Screen.out.text(of: &block, lines, size: size).utf8))

@@ -13,6 +13,8 @@
       /// Lines that scroll away with the next frame.
       var finished: [String] = []
       var isChanged = true
+      /// Who is not waited for any more draws nothing.
+      var isClosed = false
       var drawnAt: Duration?
       var size: TerminalSize?
       /// Those that had news here since the last look: what a look says of them may be older.
@@ -248,7 +250,7 @@
       let now = clock.uptime
       let text = state.withLock { state -> String in
         let isTimeToMove = state.screen.isMoving && state.drawnAt.map { now - $0 >= .seconds(1) } ?? true
-        guard state.isChanged || isTimeToMove || size != state.size else { return "" }
+        guard !state.isClosed, state.isChanged || isTimeToMove || size != state.size else { return "" }
         let lines = state.screen.lines(at: now, width: size.columns, height: size.rows)
         defer {
           state.finished = []
@@ -267,6 +269,7 @@
       guard isLive else { return }
       let size = Screen.error.size ?? TerminalSize(columns: 80, rows: 24)
       let text = state.withLock { state in
+        state.isClosed = true
         defer { state.finished = [] }
         return Screen.error.text(of: &state.block, [], below: state.finished, size: size)
       }

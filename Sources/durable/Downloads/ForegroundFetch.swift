@@ -87,7 +87,7 @@
       defer { withExtendedLifetime(subscription) {} }
       let isOver: Void?
       do {
-        isOver = try await interruption.outlasting(place) { [self] in
+        isOver = try await interruption.outlasting(place, clear: { [display] in display.close() }) { [self] in
           try await work(interruption)
           display.close()
           // What is said of all comes after what was said of each, also where one reads both.

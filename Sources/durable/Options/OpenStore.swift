@@ -114,7 +114,8 @@
       let ask = Task { [store] in  // cancelled below
         if (try? await store.settings()) != nil { hasAnswered.withLock { $0 = true } }
       }
-      try? await Task.sleep(for: time)
+      // In pieces: a process that is stopped meanwhile loses one of them.
+      for _ in 0..<10 { try? await Task.sleep(for: time / 10, clock: .suspending) }
       ask.cancel()
       return hasAnswered.value
     }

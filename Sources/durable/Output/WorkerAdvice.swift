@@ -9,24 +9,32 @@
     private let kinds: [String]
     private let store: OpenStore
 
-    /// Of the unfinished jobs that match `filter`. What workers do not serve is found by the totals, and few jobs are read.
+    /// Of the unfinished jobs that match `filter` and may run. What workers do not serve is found by the totals, and few jobs
+    /// are read.
     init(_ store: OpenStore, where filter: JobFilter, besides workers: [StoredWorker]) async throws {
       self.store = store
       let works = Set(workers.filter { $0.standing == .alive }.map { JobFilter.queues($0.queues) && .kinds($0.kinds) })
-      let unserved = filter && .states(Deed.unfinished) && !works.prefix(Self.mostWorks).reduce(!.all) { $0 || $1 }
+      let paused = try await store.pausedQueues
+      let mayRun =
+        filter && .states(Deed.unfinished.subtracting([.suspended])) && (paused.isEmpty ? .all : !.queues(paused))
+      let unserved = mayRun && !works.prefix(Self.mostWorks).reduce(!.all) { $0 || $1 }
       queues = try await store.queues(of: unserved && .kinds(OpenStore.kinds))
       kinds = try await store.kinds(of: unserved && !.kinds(OpenStore.kinds))
     }
 
     /// Workers that differ in what they serve; of more, a filter would be too large.
     private static let mostWorks = 50
+    private static let mostNamed = 5
 
     /// As in "Start one with: durable work"; `worker` is the word for one. Nil if nothing is left to anybody.
     func text(_ worker: String) -> String? {
-      let names = kinds.map { "'\($0)'" }.joined(separator: ", ").withVisibleControls
+      let names = kinds.prefix(Self.mostNamed).map { "'\($0)'" }.joined(separator: ", ").withVisibleControls
       let program = kinds.isEmpty ? nil : "tart the program that runs \(names)"
       guard !queues.isEmpty else { return program.map { "S" + $0 } }
-      return "Start \(worker) with: \(store.command("work", queues: queues))" + (program.map { "\nAnd s" + $0 } ?? "")
+      let named = Array(queues.prefix(Self.mostNamed))
+      let more = named.count < queues.count ? ", and more queues" : ""
+      return "Start \(worker) with: \(store.command("work", queues: named))\(more)"
+        + (program.map { "\nAnd s" + $0 } ?? "")
     }
   }
 

@@ -47,7 +47,12 @@
       let isOver: Void? = try await interruption.outlasting(store) {
         try await follow(worker, interruption, runPlace, code)
       }
-      if isOver == nil { throw ExitCode(.interrupted) }
+      if isOver == nil {
+        Talk.line(
+          "Job \(id) may run again: '\(store.command("work", queue: queue))' goes on with it, "
+            + "'\(store.command("log \(id)"))' shows what it wrote, '\(store.command("cancel \(id)"))' ends it")
+        throw ExitCode(.interrupted)
+      }
     }
 
     private func follow(

@@ -14,10 +14,10 @@
     private let demands: Lock<StopDemands>
     private let watch = Lock<SignalWatch?>(nil)
     private let onLate = Lock<@Sendable () -> Void>({})
-    /// Takes ``goodBye`` to say so.
+    /// Takes ``goodBye`` to say so; until somebody works, nobody is to be told.
     private let isAway = Lock<@Sendable () async -> Bool>({
       try? await Task.sleep(for: goodBye)
-      return true
+      return false
     })
 
     /// How long what was asked twice may take. Then this process ends as it is: life lines break with it. A store or a
@@ -43,16 +43,19 @@
     private static let goodBye = Duration.seconds(3)
 
     /// Does `work`, which ends with the worker. Nil, and that is said, if it was asked to stop and only the store keeps it
-    /// or has failed it: who works next finds out what that was not told. The store is left open then.
+    /// or has failed it: who works next finds out what that was not told. The store is left open then. `clear` is called
+    /// before that is said.
     func outlasting<R: Sendable>(
-      _ store: OpenStore, _ work: @escaping @Sendable () async throws -> R
+      _ store: OpenStore, clear: @Sendable () -> Void = {}, _ work: @escaping @Sendable () async throws -> R
     ) async throws -> R? {
       do {
         // What locks a file lets go of it; a server may be away for long.
         guard store.isOnServer else { return try await work() }
         if let result = try await untilLate(store, work) { return result }
+        clear()
         Talk.line("The store does not answer, and is not waited for any longer")
       } catch let error as JobError where wasAsked && (error.isPassing || !isOrderly) {
+        clear()
         Talk.error(error.message, code: error.code.rawValue)
       }
       OpenStore.leaveOpen()

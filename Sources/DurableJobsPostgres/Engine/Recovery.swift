@@ -20,7 +20,7 @@
       var report = RecoveryReport()
       if !plan.isNothing { report = try await writeForWorker { [plan] in try $0.recover(plan, limit: limit) } }
       // What was recovered is stored: that nothing could be deleted is no error of it.
-      if !request.isRetiring, let deleted = try? await delete(deletion) {
+      if let deleted = try? await delete(deletion) {
         report.pruned = deleted.pruned
         passedOver.withLock { $0 = Array(deleted.passedOver.prefix(RecoveryRequest().limit)) }
         pruning.withLock { $0 = expired.cursor }

@@ -106,8 +106,8 @@
     /// An empty file to become that piece if the disk takes no more files.
     private var spare: String { path + ".spare" }
 
-    /// The last line that is not empty, or the one before where it only says where help is, as GNU's programs do, and this one. Not one
-    /// whose beginning is missing: secrets would no longer be recognized in it.
+    /// The last line that is not empty, or the one before where it only says where help is, as GNU's programs do, and this
+    /// one. Not one whose beginning is missing: secrets would no longer be recognized in it.
     package var lastLine: String? {
       let kept = end.suffix(Self.mostOfLine + 1)
       let lines = String(decoding: kept, as: UTF8.self).split(

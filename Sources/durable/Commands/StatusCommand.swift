@@ -66,7 +66,7 @@
       let workers = try await workers(store)
       let summary = WorkerSummary(workers).text
       let advice = try await WorkerAdvice(
-        store, where: filter.queue.isEmpty ? .all : .queues(filter.queue), besides: workers
+        store, where: filter.queue.isEmpty ? .all : .queues(filter.queue), paused: paused, besides: workers
       ).text(summary == nil ? "one" : "another")
       let told = "Workers: \(summary ?? "none")" + (advice.map { ". \($0)" } ?? "")
       return lines + told.split(separator: "\n").map(String.init)

@@ -91,12 +91,10 @@
     func nothing(in queues: [String], butIn others: JobFilter = .all, _ hint: String) async throws -> String? {
       let unfinished = JobFilter.states(Deed.unfinished)
       guard try await store.counts(where: .queues(queues) && unfinished).total == 0 else { return nil }
-      let names = try await self.queues(of: unfinished && others, most: Self.mostNamed + 1)
+      let names = try await self.queues(of: unfinished && others)
       let list = names.prefix(Self.mostNamed).map { "'\($0)'" } + (names.count > Self.mostNamed ? ["…"] : [])
       return "the queue \(queues.map { "'\($0)'" }.joined(separator: ", ")) has no unfinished job"
         + (names.isEmpty ? "" : ". Others have some: \(list.joined(separator: ", ")); \(hint)")
     }
-
-    private static let mostNamed = 5
   }
 #endif

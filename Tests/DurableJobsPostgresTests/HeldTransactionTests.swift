@@ -282,15 +282,7 @@
       _ = try await insert(40)
       try await store.configure([.limits(queue: "default", isLimited ? JobLimits(running: 35) : nil)])
       // Whoever claims more than ten waits for what a program has locked.
-      try server.psql(
-        """
-        CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-          IF (SELECT count(*) FROM claimed)>10 THEN LOCK TABLE "\(schema)".note; END IF;
-          RETURN NULL;
-        END $$;
-        CREATE TRIGGER slow AFTER UPDATE ON job REFERENCING NEW TABLE AS claimed FOR EACH STATEMENT
-          EXECUTE FUNCTION slow();
-        """, schema: schema, database: database)
+      try server.delay(.update, ofMoreThan: 10, byLockOf: "note", schema: schema, database: database)
       try await holding("LOCK TABLE \"\(schema)\".note") {
         for _ in 0..<2 { await #expect(throws: JobError.self) { try await store.claim(.of(40)) } }
         let first = try await store.claim(.of(40))

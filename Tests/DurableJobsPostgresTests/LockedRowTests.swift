@@ -96,16 +96,8 @@
       _ = try await store.change(.cancel(reason: nil), where: .ids(Set(old)), after: nil, limit: 9)
       clock.advance(by: .seconds(700_000))
       // Whoever deletes more than two waits for what a program has locked.
-      try server.psql(
-        """
-        CREATE TABLE slow();
-        CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-          IF (SELECT count(*) FROM gone)>2 THEN LOCK TABLE "\(schema)".slow; END IF;
-          RETURN NULL;
-        END $$;
-        CREATE TRIGGER slow AFTER DELETE ON job REFERENCING OLD TABLE AS gone FOR EACH STATEMENT
-          EXECUTE FUNCTION slow();
-        """, schema: schema)
+      try server.psql("CREATE TABLE slow()", schema: schema)
+      try server.delay(.delete, ofMoreThan: 2, byLockOf: "slow", schema: schema)
       try await holding("LOCK TABLE slow") {
         _ = try await die(["a"])
         let first = try await store.recover(RecoveryRequest(limit: 8))

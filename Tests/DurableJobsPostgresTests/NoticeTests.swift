@@ -129,20 +129,10 @@
       let (one, other) = (try await server.store(schema), try await server.store(schema))
       let heard = Heard(one)
       #expect(await heard.first { $0 == .all } != nil)
-      // A commit that waits is not answered any more, once the server has read that.
-      try server.psql("CREATE TABLE probe()")
-      try server.psql("ALTER SYSTEM SET synchronous_standby_names='nobody'")
-      try server.psql("SELECT pg_reload_conf()")
-      let isOver = Lock(false)
-      Thread.detachNewThread {
-        while !isOver.withLock({ $0 }) { _ = try? server.psql("INSERT INTO probe DEFAULT VALUES") }
+      try await server.whileCommitWaits {
+        other.engine.notices.tellOthers(.work)
+        #expect(await heard.first { _ in true } == .work)
       }
-      let waiting = "FROM pg_stat_activity WHERE wait_event='SyncRep'"
-      try await until { try !server.psql("SELECT 1 \(waiting)").isEmpty }
-      other.engine.notices.tellOthers(.work)
-      #expect(await heard.first { _ in true } == .work)
-      isOver.withLock { $0 = true }
-      try server.psql("SELECT pg_cancel_backend(pid) \(waiting)")
       await one.close()
       await other.close()
     }
@@ -156,27 +146,18 @@
       let queue = JobQueue(store: store)
       // That the worker is there is told before.
       _ = try await store.claim(.of(1))
-      try server.psql("CREATE TABLE probe()")
-      try server.psql("ALTER SYSTEM SET synchronous_standby_names='nobody'")
-      try server.psql("SELECT pg_reload_conf()")
-      let isOver = Lock(false)
-      Thread.detachNewThread {
-        while !isOver.withLock({ $0 }) { _ = try? server.psql("INSERT INTO probe DEFAULT VALUES; NOTIFY other") }
+      try await server.whileCommitWaits("; NOTIFY other") {
+        for _ in 0..<4 {
+          _ = try await store.insert(JobInsertion([.plain()]))
+          let jobs = try await store.claim(.of(1)).jobs
+          #expect(try await store.settle(jobs.map { $0.settled() }, thenClaim: nil).replies.map(\.isAccepted) == [true])
+        }
+        #expect(try await queue.counts()[.succeeded] == 4)
+        // A new one claims nothing with the call that would tell of it, and goes without.
+        let ids = try await store.insert(JobInsertion([.plain()])).ids
+        await #expect(throws: JobError.self) { try await store.claim(.of(1, worker: "new")) }
+        #expect(try await store.claim(.of(1, worker: "new")).jobs.map(\.token.job) == ids)
       }
-      let waiting = "FROM pg_stat_activity WHERE wait_event='SyncRep'"
-      try await until { try !server.psql("SELECT 1 \(waiting)").isEmpty }
-      for _ in 0..<4 {
-        _ = try await store.insert(JobInsertion([.plain()]))
-        let jobs = try await store.claim(.of(1)).jobs
-        #expect(try await store.settle(jobs.map { $0.settled() }, thenClaim: nil).replies.map(\.isAccepted) == [true])
-      }
-      #expect(try await queue.counts()[.succeeded] == 4)
-      // A new one claims nothing with the call that would tell of it, and goes without.
-      let ids = try await store.insert(JobInsertion([.plain()])).ids
-      await #expect(throws: JobError.self) { try await store.claim(.of(1, worker: "new")) }
-      #expect(try await store.claim(.of(1, worker: "new")).jobs.map(\.token.job) == ids)
-      isOver.withLock { $0 = true }
-      try server.psql("SELECT pg_cancel_backend(pid) \(waiting)")
       await store.close()
     }
 
@@ -373,6 +354,25 @@
       worker.start()
       for round in 1...5 { #expect(try await there.enqueue(Double(number: round)).value == 2 * round) }
       await worker.stop()
+    }
+  }
+
+  extension TestServer {
+    /// Runs `body` while a commit of another program, which also does `more`, waits for a standby that is not there.
+    fileprivate func whileCommitWaits(_ more: String = "", _ body: () async throws -> Void) async throws {
+      try psql("CREATE TABLE probe()")
+      try psql("ALTER SYSTEM SET synchronous_standby_names='nobody'")
+      try psql("SELECT pg_reload_conf()")
+      // A commit that waits is not answered any more, once the server has read that.
+      let isOver = Lock(false)
+      Thread.detachNewThread {
+        while !isOver.withLock({ $0 }) { _ = try? self.psql("INSERT INTO probe DEFAULT VALUES\(more)") }
+      }
+      let waiting = "FROM pg_stat_activity WHERE wait_event='SyncRep'"
+      try await until { try !self.psql("SELECT 1 \(waiting)").isEmpty }
+      try await body()
+      isOver.withLock { $0 = true }
+      try psql("SELECT pg_cancel_backend(pid) \(waiting)")
     }
   }
 #endif

@@ -181,6 +181,27 @@
       return try await body()
     }
 
+    /// How statements change jobs.
+    package enum Change: String {
+      case update = "NEW"
+      case delete = "OLD"
+    }
+
+    /// Has each statement that changes more than `most` jobs so wait for a lock of `table`.
+    package func delay(
+      _ change: Change, ofMoreThan most: Int, byLockOf table: String, schema: String, database: String = "postgres"
+    ) throws {
+      try psql(
+        """
+        CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          IF (SELECT count(*) FROM changed)>\(most) THEN LOCK TABLE "\(schema)".\(table); END IF;
+          RETURN NULL;
+        END $$;
+        CREATE TRIGGER slow AFTER \(change) ON job REFERENCING \(change.rawValue) TABLE AS changed FOR EACH STATEMENT
+          EXECUTE FUNCTION slow();
+        """, schema: schema, database: database)
+    }
+
     /// Runs SQL as another program might, and gives the rows as text.
     @discardableResult
     package func psql(_ sql: String, schema: String = "public", database: String = "postgres") throws -> [[String]] {

@@ -53,6 +53,28 @@ import Testing
     await store.close()
   }
 
+  @Test("A look at the log's size, which costs the next commit a wait for the disk, is due each 256 pages")
+  func looks() async throws {
+    let folder = try StoreFolder(inMemory: true)
+    let store = try folder.store()
+    var log = WriteAheadLog(path: folder.path() + "-wal")
+    func grow() async throws {
+      log = try await store.onWriter { [log] transaction in
+        var log = log
+        log.hasGrown(by: transaction.connection.handle)
+        return log
+      }
+    }
+    try await grow()
+    #expect(!log.isDue)
+    try await store.insert(.plain(payload: String(repeating: "x", count: 1 << 20)))
+    try await grow()
+    #expect(log.isDue)
+    try await grow()
+    #expect(!log.isDue)
+    await store.close()
+  }
+
   @Test("The log of processes that have ended without closing is read once by the next that opens the file")
   func openingReadsOnce() async throws {
     let folder = try StoreFolder()

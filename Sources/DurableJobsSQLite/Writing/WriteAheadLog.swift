@@ -12,14 +12,31 @@ struct WriteAheadLog {
   /// until as much has been written again.
   private static let patience: Int32 = 100
 
+  /// A look at the log each 256 pages, 1 MB.
+  private static let step: Int32 = 256
+
   private let path: String
   private var limit = largest
+  /// The pages that the connection had written when a look was due.
+  private var pages: Int32 = 0
+  /// Whether it has written enough since then. Linux stamps a file that somebody has looked at anew with the next write,
+  /// and ext4 without a journal writes the stamp with the next flush: a look at each commit makes each wait once more for
+  /// the disk.
+  private(set) var isDue = true
 
   init(path: String) { self.path = path }
 
   private var size: Int64 { FileStat(path)?.size ?? 0 }
 
   var isTooLarge: Bool { size > limit }
+
+  /// Call on the writer's connection after a commit.
+  mutating func hasGrown(by connection: OpaquePointer) {
+    var (written, most): (Int32, Int32) = (0, 0)
+    sqlite3_db_status(connection, SQLITE_DBSTATUS_CACHE_WRITE, &written, &most, 0)
+    isDue = written &- pages >= Self.step || written < pages
+    if isDue { pages = written }
+  }
 
   /// Call on the writer's connection between transactions.
   mutating func shorten(on connection: OpaquePointer) {

@@ -159,7 +159,7 @@ final class Writer: @unchecked Sendable {
     if hasLock { lock.giveBack() }
     for news in news { tell(news) }
     for (request, error) in ends { request.finish(error.map { JobError(($0 as? NotBegun)?.cause ?? $0, path: path) }) }
-    if log.isTooLarge {
+    if log.isDue, log.isTooLarge {
       pool.writeWithoutTransaction { db in
         guard let handle = try? db.handle(of: path), let usual = try? usualPatience() else { return }
         log.shorten(on: handle)
@@ -256,6 +256,7 @@ final class Writer: @unchecked Sendable {
         // GRDB notifies observers of the app's pool of each commit.
         if isLent { try db.commit() } else { try connection[.commit].run() }
         FaultPoint.commitAfter.reach()
+        log.hasGrown(by: handle)
         if isNewLog { markedLog = StoreMark.log(on: handle) }
       } catch {
         // After some errors, SQLite has already rolled back.

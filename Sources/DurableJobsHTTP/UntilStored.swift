@@ -34,6 +34,14 @@
       if hasEnded { queue.async { self.removeEnded() } }
     }
 
+    /// The result was refused: another worker runs the job, or has brought it to its end.
+    func lose(_ id: JobID, _ jobState: JobState) {
+      state.withLock { state in
+        if let thing = state.things.removeValue(forKey: id) { state.ended.append((thing, jobState)) }
+      }
+      queue.async { self.removeEnded() }
+    }
+
     private func removeEnded() {
       let ended = state.withLock { state in
         defer { state.ended = [] }
@@ -44,6 +52,7 @@
 
     /// Has each run of `worker` wait at its end until nothing is left of what its jobs' ends let go.
     func keep(_ worker: JobWorker) {
+      worker.onLoss { [weak self] in self?.lose($0, $1) }
       worker.whileRunning {
         let isOver = Gate()
         while !Task.isCancelled { await isOver.pass() }

@@ -49,7 +49,11 @@
       let before = (store.calls(of: .insert), store.calls(of: .jobs))
       // In another order, and with some that are new.
       let again = try await take(downloads(1200..<1250) + list.reversed(), intake)
-      #expect(again == (1201...1250).map { job($0) } + (1...1200).reversed().map { job($0, "nightly") })
+      let joined = (1...1200).reversed().map {
+        DownloadIntake.Entry.job(
+          JobID(rawValue: $0), queue: "nightly", lacks: ["it is in the queue 'nightly'"])
+      }
+      #expect(again == (1201...1250).map { job($0) } + joined)
       let pages = again.pages(of: DownloadIntake.page).count
       #expect(pages < 5)
       #expect(store.calls(of: .insert) - before.0 == pages)
@@ -100,11 +104,40 @@
       #expect(old == [job(1), job(2)])
     }
 
+    @Test(
+      "one that waits for another job than what is asked for gives way, and one that lacks what is asked for says so")
+    func needsAnother() async throws {
+      let needed = try await take(downloads(1..<3), intake()).compactMap(\.job)
+      func after(_ id: JobID) async throws -> DownloadIntake.Entry? {
+        try await DownloadIntake(
+          store, queue: "default", maxAttempts: nil, after: [id.dependency], isWaitedFor: false
+        ).take(downloads(0..<1)[...]).first
+      }
+      let first = try await after(needed[0])
+      #expect(try await after(needed[0]) == first)
+      let second = try #require(try await after(needed[1])?.job)
+      #expect(second != first?.job)
+      #expect(
+        try await store.jobs([second], detail: .edges)[second]?.edges.map(\.target) == [.job(needed[1])])
+      _ = try await JobQueue(store: store).openBatch("nightly")
+      let joined = try await DownloadIntake(
+        store, queue: "default", maxAttempts: nil, lane: "one", tags: ["new"], after: [needed[1].dependency],
+        batch: "nightly", isWaitedFor: false
+      ).take(downloads(0..<1)[...]).first
+      #expect(
+        joined
+          == .job(
+            second, queue: "default",
+            lacks: [
+              "it is not in the batch 'nightly'", "it is not in the lane 'one'", "it is not tagged 'new'",
+            ]))
+    }
+
     @Test("a number of attempts that is given counts for what was asked for before, too, unless that runs")
     func attempts() async throws {
       func attempts(_ count: Int?) async throws -> Int? {
         let intake = try await DownloadIntake(store, queue: "default", maxAttempts: count, isWaitedFor: false)
-        guard case .job(let id, _)? = try await intake.take(downloads(0..<1)[...]).first else { return nil }
+        guard case .job(let id, _, _)? = try await intake.take(downloads(0..<1)[...]).first else { return nil }
         return try await store.jobs([id], detail: [])[id]?.maxAttempts
       }
       #expect(try await attempts(nil) == 20)
@@ -147,7 +180,7 @@
       }
       let intake = try await DownloadIntake(between, queue: "default", maxAttempts: nil, isWaitedFor: false)
       let entry = try #require(try await intake.take(downloads(0..<1, overwriting: true)[...]).first)
-      guard case .job(let id, _) = entry else {
+      guard case .job(let id, _, _) = entry else {
         Issue.record("\(entry)")
         return
       }

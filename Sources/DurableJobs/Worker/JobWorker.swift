@@ -15,6 +15,7 @@ public final class JobWorker: Sendable {
     var handlers = HandlerTable()
     var companions: [@Sendable () async -> Void] = []
     var observers: [@Sendable (JobSnapshot) async -> Void] = []
+    var losses: [@Sendable (JobID, JobState) -> Void] = []
     var monitors: [JobConstraint: Monitor] = [:]
     var run: Run?
     /// Whether `start()` was called while another run was ending, or had an end of its own.
@@ -113,6 +114,11 @@ public final class JobWorker: Sendable {
   /// Does `body` alongside each run of this worker. It is cancelled at the end of the run, which waits for it.
   package func whileRunning(_ body: @escaping @Sendable () async -> Void) {
     setup.withLock { $0.companions.append(body) }
+  }
+
+  /// Calls `body` with each job whose result the store refused, since another worker has it or had it, and its state.
+  package func onLoss(_ body: @escaping @Sendable (JobID, JobState) -> Void) {
+    setup.withLock { $0.losses.append(body) }
   }
 
   /// Sets how many jobs may run at once, for one queue or by default for all, at any time. Running jobs continue.
@@ -279,7 +285,8 @@ public final class JobWorker: Sendable {
       let engine = WorkerEngine(
         goal: goal, limits: limits, handlers: setup.handlers, store: store,
         id: WorkerID(String(UInt64.random(in: .min ... .max), radix: 36)), only: only, logger: logger,
-        onEnd: { if hasObservers { ends.continuation.yield($0) } })
+        onEnd: { if hasObservers { ends.continuation.yield($0) } },
+        onLoss: { [losses = setup.losses] in for body in losses { body($0, $1) } })
       if setup.isHeld { engine.tell { $0.state.set(held: true) } }
       let (monitors, more) = AsyncStream.makeStream(of: (JobConstraint, Monitor).self)
       engine.provides(setup.monitors.keys)

@@ -44,6 +44,7 @@ final class WorkerEngine: Sendable {
   private let only: JobID?
   /// Called with each job whose end was stored.
   private let onEnd: @Sendable (JobID) -> Void
+  private let onLoss: @Sendable (JobID, JobState) -> Void
   let logger: Logger
   let shared: Lock<Shared>
   private enum Trouble: String {
@@ -63,9 +64,10 @@ final class WorkerEngine: Sendable {
 
   init(
     goal: WorkerState.Goal, limits: [String: Int], handlers: HandlerTable, store: any JobStore, id: WorkerID,
-    only: JobID?, logger: Logger, onEnd: @escaping @Sendable (JobID) -> Void = { _ in }
+    only: JobID?, logger: Logger, onEnd: @escaping @Sendable (JobID) -> Void,
+    onLoss: @escaping @Sendable (JobID, JobState) -> Void
   ) {
-    (self.onEnd, self.store, self.only, self.id) = (onEnd, store, only, id)
+    (self.onEnd, self.onLoss, self.store, self.only, self.id) = (onEnd, onLoss, store, only, id)
     var logger = logger
     logger[metadataKey: "worker"] = "\(id)"
     self.logger = logger
@@ -272,6 +274,7 @@ final class WorkerEngine: Sendable {
       where reply.isAccepted && reply.state?.isFinished ?? false { onEnd(settlement.token.job) }
       for (settlement, reply) in zip(settlements, batch.replies) where !reply.isAccepted {
         let state = reply.state?.rawValue ?? "removed"
+        if let state = reply.state { onLoss(settlement.token.job, state) }
         logger.debug("result refused", metadata: ["job": "\(settlement.token.job)", "state": "\(state)"])
       }
       isOver(.turn)

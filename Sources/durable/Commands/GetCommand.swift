@@ -310,7 +310,13 @@
       for page in downloads.pages(of: DownloadIntake.page) {
         for (download, entry) in zip(page, try await intake.take(page)) {
           switch entry {
-          case .job(let id, _): ids.append(id)
+          case .job(let id, _, let lacks):
+            ids.append(id)
+            if !lacks.isEmpty {
+              Talk.line(
+                "Job \(id) is to fetch \(download.shownURL) already: nothing was added, and "
+                  + lacks.joined(separator: ", "))
+            }
           case .runsOtherwise, .isNeededOtherwise: refusals.append(download.refusal(entry))
           }
         }

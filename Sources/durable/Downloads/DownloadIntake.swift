@@ -10,14 +10,15 @@
 
     /// What stands in the store for a download that was asked for.
     enum Entry: Hashable, Sendable {
-      case job(JobID, queue: String)
+      /// `lacks` says what was asked for with it, and is not so of the job that was there.
+      case job(JobID, queue: String, lacks: [String] = [])
       /// Somebody fetches it now with other options.
       case runsOtherwise(JobID)
       /// It is asked for with other options, and that job waits for it.
       case isNeededOtherwise(JobID, by: JobID)
 
-      var job: JobID? { if case .job(let id, _) = self { id } else { nil } }
-      var queue: String? { if case .job(_, let queue) = self { queue } else { nil } }
+      var job: JobID? { if case .job(let id, _, _) = self { id } else { nil } }
+      var queue: String? { if case .job(_, let queue, _) = self { queue } else { nil } }
     }
 
     let queue: String
@@ -55,6 +56,9 @@
     /// Takes in a page of downloads of different identities. One entry for each, in their order.
     func take(_ downloads: ArraySlice<Download>) async throws -> [Entry] {
       let downloads = Array(downloads)
+      let edges = try downloads.first.map { try prepare($0).edges } ?? []
+      // Which job a key names is the store's to know.
+      let needs = Set(edges.map(\.target).filter { if case .job = $0 { true } else { false } })
       var entries: [Int: Entry] = [:]
       var joined: [JobSnapshot] = []
       // Each round ends some others' jobs, or finds that others ended.
@@ -64,10 +68,10 @@
         for (index, handle) in zip(asked, try await enter(asked.map { downloads[$0] })) {
           switch handle {
           case .new(let id): entries[index] = .job(id, queue: queue)
-          case .joined(let job) where isOther(job, than: downloads[index]) || isLate(job, for: downloads[index]):
+          case .joined(let job) where isOther(job, than: downloads[index], needs) || isLate(job, for: downloads[index]):
             others.append((index, job))
           case .joined(let job):
-            entries[index] = .job(job.id, queue: job.queue)
+            entries[index] = .job(job.id, queue: job.queue, lacks: try await lacks(of: job))
             joined.append(job)
           case .gone: break
           }
@@ -79,7 +83,7 @@
         let waiting = try await waiting(for: Set(unfinished.map(\.job.id)))
         for (index, job) in unfinished {
           entries[index] = waiting[job.id].map { waiting in
-            isOther(job, than: downloads[index])
+            isOther(job, than: downloads[index], needs)
               ? .isNeededOtherwise(job.id, by: waiting) : .job(job.id, queue: job.queue)
           }
         }
@@ -100,21 +104,34 @@
       case gone
     }
 
+    private func prepare(_ download: Download) throws -> NewJob {
+      try JobQueue(queue, store: store).prepare(download, after: after, options: options)
+    }
+
+    private func lacks(of job: JobSnapshot) async throws -> [String] {
+      var lacks: [String] = []
+      if job.queue != queue { lacks.append("it is in the queue '\(job.queue)'") }
+      if let batch, try await store.batch(batch).id != job.batch { lacks.append("it is not in the batch '\(batch)'") }
+      if let lane = options.lane?.name, job.lane?.name != lane { lacks.append("it is not in the lane '\(lane)'") }
+      let tags = options.tags.subtracting(job.tags).sorted()
+      if !tags.isEmpty { lacks.append("it is not tagged \(tags.map { "'\($0)'" }.joined(separator: ", "))") }
+      return lacks
+    }
+
     private func enter(_ downloads: [Download]) async throws -> [Place] {
-      let queue = JobQueue(queue, store: store)
-      let new = try downloads.map { try queue.prepare($0, after: after, options: options) }
-      let added = try await store.add(new, to: batch)
+      let added = try await store.add(downloads.map(prepare), to: batch)
       let stored = try await store.jobs(added.filter { !$0.disposition.isNew }.map(\.id), detail: [.payload, .edges])
       return added.map { $0.disposition.isNew ? .new($0.id) : stored[$0.id].map { .joined($0) } ?? .gone }
     }
 
     /// Whether that job fetches this with other options. Of one that runs or has ended, how often it may be tried, what it
-    /// requires and until when are no matter.
-    private func isOther(_ job: JobSnapshot, than download: Download) -> Bool {
+    /// requires, what it waited for and until when are no matter.
+    private func isOther(_ job: JobSnapshot, than download: Download, _ needs: Set<JobEdge.Target>) -> Bool {
       if let stored = Download(job), stored != download { return true }
       guard job.state != .running, !job.state.isFinished else { return false }
       return job.maxAttempts != options.maxAttempts ?? job.maxAttempts || job.requires != options.requires
         || job.deadline != nil || options.deadline != nil || !after.isEmpty && job.edges.isEmpty
+        || !needs.isSubset(of: job.edges.map(\.target))
     }
 
     /// It was asked for earlier, and replaces only what stood there then.

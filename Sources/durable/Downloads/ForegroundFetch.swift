@@ -147,7 +147,7 @@
 
     private func add(_ download: Download, _ entry: DownloadIntake.Entry) {
       switch entry {
-      case .job(let id, _):
+      case .job(let id, _, _):
         display.add(id, name: download.expectedName, size: download.size)
         state.withLock { state in
           state.jobs.append(id)

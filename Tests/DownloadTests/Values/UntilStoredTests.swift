@@ -4,6 +4,8 @@
 
   @testable import DurableJobsHTTP
 
+  private struct Errand: JobPayload { static let kind = "errand" }
+
   /// Whether the store tells of a commit, in this very task.
   private enum Telling {
     @TaskLocal static var isOn = false
@@ -44,6 +46,22 @@
       }
       waiting.cancel()
       #expect(await waiting.value == ["removed", "closed"])
+    }
+
+    @Test func `what waits for a result is let go where the store refuses it, since the job has ended without it`()
+      async throws
+    {
+      let queue = JobQueue(store: InMemoryStore())
+      let worker = JobWorker(queue)
+      things.keep(worker)
+      worker.register(Errand.self) { [things, notes] _, context in
+        try await queue.complete(context.id)
+        things.add(Thing(notes), of: context.id)
+      }
+      try await queue.enqueue(Errand())
+      try await worker.runUntilIdle()
+      await things.settle()
+      #expect(notes.withLock { $0 } == ["removed", "closed"])
     }
   }
 #endif

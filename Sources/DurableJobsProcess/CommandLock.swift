@@ -17,7 +17,9 @@
 
     /// Takes the lock for this process and what it becomes: the descriptor survives `exec`. False if it is held, or if
     /// this process has lost its supervisor: then nothing would end the command.
-    func take(as holder: CommandHolder? = .thisProcess) throws -> Bool {
+    ///
+    /// Who this is, is asked once the lock is held: whoever found it free before that knew the supervisor to be dead.
+    func take(as holder: @autoclosure () throws -> CommandHolder? = .thisProcess) throws -> Bool {
       let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       guard opened >= 0 else { throw Refusal("can't open \(path)") }
       defer { close(opened) }
@@ -27,7 +29,9 @@
       guard file >= 0 else { throw Refusal("can't keep \(path) open") }
       var isTaken = false
       defer { if !isTaken { close(file) } }
-      guard try Descriptors.lock(file, path), Self.holder(file)?.lives() != true, var holder else { return false }
+      guard try Descriptors.lock(file, path), Self.holder(file)?.lives() != true, var holder = try holder() else {
+        return false
+      }
       holder.file = Self.identity(of: file)
       let data = try JSONEncoder().encode(holder)
       guard ftruncate(file, 0) == 0,

@@ -77,6 +77,33 @@
       #expect(left.count > 1 && left.allSatisfy { ProcessList.hasEnded($0) })
     }
 
+    @Test
+    func `what is still to become a command when its supervisor is killed does not, whoever keeps the lock from it`()
+      async throws
+    {
+      let place = try Place()
+      let folder = JobFolder(JobID(rawValue: 1), in: place.store)
+      try folder.create()
+      // The launcher tries again while somebody looks at the lock.
+      let look = open(folder.lock.path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      try #require(flock(look, LOCK_SH) == 0)
+      let orphan = try Orphan(JobID(rawValue: 1), "echo ran > runs", place)
+      var (supervisor, launcher): (pid_t?, pid_t?)
+      await until {
+        supervisor = ProcessList.children(of: orphan.supervisor.pid).first
+        launcher = supervisor.flatMap { ProcessList.children(of: $0).first }
+        return launcher.map { ProcessList.files(of: $0).values.contains(folder.lock.path) } ?? false
+      }
+      kill(try #require(supervisor), SIGKILL)
+      _ = orphan.supervisor.wait()
+      release(look)
+      let last = try #require(launcher)
+      await until { ProcessList.hasEnded(last) }
+      #expect(place.lines("runs").isEmpty)
+      #expect(try folder.lock.isFree())
+      try orphan.end()
+    }
+
     @Test func `a job that times out while what an earlier run left is ended has not begun`() async throws {
       let place = try Place()
       let said = try place.pipe("said")

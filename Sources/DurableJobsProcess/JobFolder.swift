@@ -59,9 +59,15 @@
     package var lock: CommandLock { CommandLock(path: path + "/lock") }
 
     func create() throws {
-      try refusing("can't make the folder \(path)") {
-        try FileManager.default.createDirectory(
-          atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: Int(Self.mode)])
+      let what = "can't make the folder \(path)"
+      do {
+        try refusing(what) {
+          try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: Int(Self.mode)])
+        }
+      } catch let refusal as Refusal where refusal.code == EEXIST {
+        // Something else is there, and stays: to wait for it would be for ever.
+        throw Refusal(what, ENOTDIR)
       }
     }
 

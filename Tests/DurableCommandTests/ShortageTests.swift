@@ -20,6 +20,19 @@
       #expect((shown["reason"] as? String)?.contains("it could not be started: can't open ") ?? false, "\(shown)")
     }
 
+    @Test(
+      "a file where a job's folder, or that of all jobs, is to be made suspends a command", arguments: [true, false])
+    func fileForFolder(isForAll: Bool) async throws {
+      let id = try await durable.add("--", "true")
+      let all = "\(durable.store)-jobs"
+      if !isForAll { try FileManager.default.createDirectory(atPath: all, withIntermediateDirectories: false) }
+      try Data().write(to: URL(fileURLWithPath: isForAll ? all : "\(all)/\(id)"))
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      let shown = try await durable.job(id)
+      let reason = "it could not be started: can't make the folder \(all)/\(id): Not a directory"
+      #expect(shown["state"] as? String == "suspended" && shown["reason"] as? String == reason, "\(shown)")
+    }
+
     @Test("a worker that may open few files runs commands", arguments: [40, 64, 100])
     func fewFiles(limit: Int) async throws {
       let id = try await durable.add("--", "true")

@@ -3,7 +3,7 @@
   import Foundation
 
   extension Duration {
-    /// A length of time that is a guess: "85 s", "12 min", "3 h", "2 d".
+    /// A length of time that is a guess: "85 s", "12 min", "3 h", "2 d", "3 y".
     package var roughly: String {
       let seconds = max(0, seconds)
       return switch seconds {
@@ -11,6 +11,7 @@
       case ..<5970: "\(Int((seconds / 60).rounded())) min"
       case ..<172_800: "\(Int((seconds / 3600).rounded())) h"
       case ..<86_400_000: "\(Int((seconds / 86400).rounded())) d"
+      case ..<315_560_221_200: "\(Int((seconds / 31_557_600).rounded())) y"
       default: "∞"
       }
     }

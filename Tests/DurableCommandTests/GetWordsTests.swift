@@ -255,6 +255,10 @@
       #expect(Int64(45_100_000).asBytes(of: 200_000_000) == "45.1 of 200 MB")
       #expect(Duration.seconds(99.6).roughly == "2 min")
       #expect(Duration.seconds(7300).roughly == "2 h")
+      #expect(
+        [999, 1100, 36_500, 3_652_000, 3_653_000].map { Duration.seconds($0 * 86400).roughly } == [
+          "999 d", "3 y", "100 y", "9999 y", "∞",
+        ])
     }
 
     @Test("widths of characters: wide ones take two columns, marks none")

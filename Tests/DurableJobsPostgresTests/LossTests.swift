@@ -214,6 +214,46 @@
       try WholeStore.expect(of: server, schema: schema)
     }
 
+    @Test("What runs under a row that its own process has forgotten comes back by that process's own sweeps")
+    func forgottenRow() async throws {
+      let clock = ManualClock()
+      let store = try await TestServer.shared.get().store(clock: clock)
+      _ = try await store.insert(JobInsertion([.plain()]))
+      _ = try await store.claim(.of(1))
+      let workers = store.engine.context.workers
+      workers.forget(Set(workers.allIDs))
+      let sweep = RecoveryRequest(worker: WorkerID("w"))
+      clock.advance(by: Defaults.lease)
+      #expect(try await store.recover(sweep).recovered == 0, "it is asked first")
+      clock.advance(by: Defaults.doubtInterval)
+      #expect(try await store.recover(sweep).recovered == 1)
+      await store.close()
+    }
+
+    @Test("A renewal that was under way when its worker took a new row does not have that row forgotten")
+    func newRow() async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      let store = try await server.store(schema)
+      _ = try await store.insert(JobInsertion([.plain(), .plain()]))
+      let token = try #require(try await store.claim(.of(1)).jobs.first?.token)
+      // Somebody took it for dead.
+      try server.psql("UPDATE worker SET lease_until=-1", schema: schema)
+      let step = RenewalRequest(
+        worker: WorkerID("w"), renewals: [ClaimRenewal(token: token, steps: ["a": Data()])], isPartial: true)
+      let (one, other) = (Session(engine: store.engine, number: 7), Session(engine: store.engine, number: 8))
+      let end = SystemClock().uptime + .seconds(60)
+      var claimed: [ClaimedJob] = []
+      let standings = try one.write(until: end) { transaction in
+        defer { claimed = (try? other.write(until: end) { try $0.claim(.of(1)) }.jobs) ?? [] }
+        return try transaction.renew(step)
+      }
+      #expect(standings == [.lost] && claimed.count == 1)
+      let renewals = claimed.map { ClaimRenewal(token: $0.token) }
+      #expect(try await store.renew(RenewalRequest(worker: WorkerID("w"), renewals: renewals)) == [.held])
+      await store.close()
+    }
+
     /// Waits until so many more jobs are stored.
     private static func grown(_ server: TestServer, _ schema: String, by number: Int) async throws {
       func count() throws -> Int { Int(try server.psql("SELECT count(*) FROM job", schema: schema)[0][0]) ?? 0 }

@@ -85,6 +85,25 @@
       await store.close()
     }
 
+    @Test(
+      "What a worker's first claim took, whose outcome stayed unknown, goes back with its next list, as if not begun")
+    func firstClaim() async throws {
+      let store = try await server.store(schema) { $0.callLimit = .seconds(1) }
+      let ids = try await store.insert(JobInsertion([.plain()])).ids
+      try await requireStandby()
+      let error = await #expect(throws: JobError.self) { try await store.claim(.of(1)) }
+      #expect(error?.cause is UnknownOutcome, "\(error as Any)")
+      try await nobodyWaits()
+      try setStandby("")
+      // Returns once no commit waits for a standby any more.
+      try server.psql("COMMENT ON SCHEMA public IS 'over'")
+      #expect(try await store.counts(where: .all) == JobCounts([.running: 1]))
+      _ = try await store.renew(RenewalRequest(worker: WorkerID("w"), renewals: []))
+      let jobs = try await store.claim(.of(1)).jobs
+      #expect(jobs.map(\.token.job) == ids && jobs.map(\.attempt) == [1])
+      await store.close()
+    }
+
     @Test("What is reported again after an unknown outcome is acknowledged once the standby has it, and not before")
     func again() async throws {
       let hasty = try await server.store(schema) { $0.callLimit = .seconds(1) }

@@ -170,11 +170,14 @@
     }
 
     /// Decides who is lost: workers whose process has ended, which its own machine can tell, and those that gave no
-    /// sign of life when asked. That a connection has ended proves nothing.
+    /// sign of life when asked. That a connection has ended proves nothing. Of the worker that asks, this is so of rows that
+    /// it does not know: nothing that it renews is under them.
     private func judge(
       _ census: Census, ended: Set<String>, except asking: WorkerID?, now: Int64
     ) -> Doubts.Verdict {
-      let suspects = census.workers.filter { $0.session != context.session || $0.row.worker != asking }.map { worker in
+      let own = Set(asking.map { context.workers.rows(of: $0).compactMap(\.id) } ?? [])
+      let others = census.workers.filter { $0.session != context.session || !own.contains($0.row.id ?? 0) }
+      let suspects = others.map { worker in
         Doubts.Suspect(
           row: worker.row, isIdle: !census.running.contains(worker.row.id ?? 0), isDead: ended.contains(worker.session))
       }

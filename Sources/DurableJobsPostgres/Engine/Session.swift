@@ -183,6 +183,7 @@
         engine.context.lateEnds.suspect(transaction.ends)
         if transaction.introducesWorker { engine.context.isUnannounced.withLock { $0 = true } }
       }
+      if error is UnknownOutcome { transaction.noteRows() }
       routes.forget()
       drop(after: error)
       if connection === transaction.connection { transaction.rollback() }

@@ -27,9 +27,17 @@
     var allIDs: [Int64] { state.withLock { $0.rows.values.joined().compactMap(\.id) } }
     var isEmpty: Bool { state.withLock { $0.rows.isEmpty } }
 
-    /// Records what a committed transaction knows of a worker.
-    func set(_ rows: [WorkerRow], of worker: WorkerID) {
-      state.withLock { $0.rows[worker] = rows.isEmpty ? nil : rows }
+    /// Records what a transaction knows of a worker: the rows that it has read or made, and those that it looked for in
+    /// vain. A row of which it did not know stays: another one made it meanwhile.
+    func set(_ rows: [WorkerRow], of worker: WorkerID, missed: Set<Int64> = []) {
+      state.withLock { state in
+        var all = state.rows[worker] ?? []
+        all.removeAll { missed.contains($0.id ?? 0) }
+        for row in rows {
+          if let place = all.firstIndex(where: { $0.id == row.id }) { all[place] = row } else { all.append(row) }
+        }
+        state.rows[worker] = all.isEmpty ? nil : all
+      }
     }
 
     /// These rows are gone.

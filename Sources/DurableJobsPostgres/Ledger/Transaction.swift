@@ -73,6 +73,8 @@
     var unreadable: [JobID] = []
     /// Rows of this process's workers as they will be once this is committed.
     var ownRows: [WorkerID: [WorkerRow]] = [:]
+    /// Those that do not stand any more.
+    var missedRows: Set<Int64> = []
     var goneRows: Set<Int64> = []
     /// A worker whose rows are read with the first exchange, since they will be needed.
     var expectedWorker: WorkerID?
@@ -214,8 +216,13 @@
     /// It is committed.
     func accept() {
       if notesTime { context.notedAt.withLock { $0 = now } }
-      for (worker, rows) in ownRows { context.workers.set(rows, of: worker) }
+      noteRows()
       if !goneRows.isEmpty { context.workers.forget(goneRows) }
+    }
+
+    /// Also if it may be committed: what runs under a row of which nobody knows would never be missed.
+    func noteRows() {
+      for (worker, rows) in ownRows { context.workers.set(rows, of: worker, missed: missedRows) }
     }
 
     /// What a rollback to a savepoint undoes.

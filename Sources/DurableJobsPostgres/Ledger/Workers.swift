@@ -57,6 +57,7 @@
       connection.send(sql, [.ints(known.compactMap(\.id)), .text(context.session)] + values) { [self] rows in
         var leases: [Int64: Int64] = [:]
         for row in 0..<rows.count { leases[rows.int(row, 0)] = rows.int(row, 1) }
+        missedRows.formUnion(known.compactMap(\.id).filter { leases[$0] == nil })
         ownRows[worker] = known.compactMap { row in
           var row = row
           guard let lease = leases[row.id ?? 0] else { return nil }

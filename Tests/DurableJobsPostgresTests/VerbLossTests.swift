@@ -243,6 +243,29 @@
       await store.close()
     }
 
+    @Test(
+      "What was claimed is told where its commit was not answered and the server has begun another life, under a new row or not",
+      arguments: [true, false])
+    func claimed(isFirst: Bool) async throws {
+      let server = try TestServer.shared.get()
+      let wire = try TestWire(before: server)
+      let store = try await server.store(TestServer.schema(), "host=\(wire.folder)")
+      let session = Session(engine: store.engine, number: 7)
+      let end = SystemClock().uptime + .seconds(60)
+      func claim() throws -> [ClaimedJob] { try session.write(until: end) { try $0.claim(.of(1)) }.jobs }
+      _ = try session.write(until: end) { try $0.insert(JobInsertion([.plain(), .plain()])) }
+      var told = isFirst ? [] : try claim()
+      session.connection?.life = "the one before"
+      wire.cutAtEnd(isCommit: true)
+      told += try claim()
+      #expect(wire.cuts == 1)
+      #expect(try await store.jobs(JobQuery(.state(.running))).map(\.id) == told.map(\.token.job))
+      let renewals = told.map { ClaimRenewal(token: $0.token) }
+      let standings = try await store.renew(RenewalRequest(worker: WorkerID("w"), renewals: renewals))
+      #expect(standings == told.map { _ in .held } && told.count == (isFirst ? 1 : 2))
+      await store.close()
+    }
+
     @Test("A server has another life once it was started again, or has recovered from the crash of a process")
     func life() async throws {
       let server = try TestServer()

@@ -219,9 +219,9 @@
     /// Whether a transaction whose COMMIT was not answered was committed, which is the answer only once a later commit was
     /// confirmed: others may see it before it is where it must be, as on a standby, and what stands later in the server's
     /// log is nowhere without it. A server that crashed meanwhile may have reused its number: then the jobs that it stored
-    /// are looked up by their ids and its time, and a new batch without jobs by its id and name. One that stored none is
-    /// assumed not committed, and repeated: a result is accepted twice under one claim, and unknown claims are returned. A
-    /// caller's own writes do not allow that, so the outcome is reported as unknown.
+    /// are looked up by their ids and its time, those that it claimed by their claims, which no others have, and a new batch
+    /// without jobs by its id and name. One that did none of these is assumed not committed, and repeated: a result is
+    /// accepted twice under one claim. A caller's own writes do not allow that, so the outcome is reported as unknown.
     private func hasCommitted(_ transaction: Transaction, until deadline: Duration) throws -> Bool {
       guard let head = transaction.head else { return false }
       var attempt = 0
@@ -253,7 +253,8 @@
             Self.thereSQL,
             [
               .ids(transaction.stored), .int(transaction.firstNow), .int(transaction.now), .int(batch?.id.rawValue),
-              .text(batch?.name),
+              .text(batch?.name), .ids(transaction.claimed.map(\.job)),
+              .ints(Set(transaction.claimed.map(\.claim)).sorted()),
             ]
           ) { isThere = $0.bool(0, 0) }
           try connection.sync()
@@ -283,6 +284,7 @@
     private static let thereSQL = """
       SELECT EXISTS(SELECT FROM §spec WHERE id=ANY($1) AND created_at BETWEEN $2 AND $3)
         OR EXISTS(SELECT FROM §batch WHERE id=$4 AND name=$5)
+        OR EXISTS(SELECT FROM §job WHERE id=ANY($6) AND abs(claim)=ANY($7))
       """
 
     private static let tableSQL =

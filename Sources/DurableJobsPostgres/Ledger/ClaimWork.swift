@@ -109,6 +109,7 @@
       var damaged: [Found] = []
       var terms: [StoredTerms] = []
       var whole: [Found] = []
+      transaction.claimed += found.map { ClaimToken(job: $0.id, claim: claim.rawValue) }
       for job in found {
         transaction.moved(job.id, route: job.route, from: .ready, to: .running)
         guard job.payload != nil, let read = try? StoredTerms(text: job.options) else {

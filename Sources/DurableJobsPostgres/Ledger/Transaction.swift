@@ -111,6 +111,8 @@
 
     /// The jobs that this stores.
     var stored: [JobID] = []
+    /// What it claims.
+    var claimed: [ClaimToken] = []
     /// The batch that this makes.
     var madeBatch: (id: BatchID, name: String)?
     /// It also writes rows that are not the store's: these alone can't tell whether it was committed.

@@ -395,6 +395,41 @@
       #expect(try blocks(.output) > 500)
     }
 
+    @Test(
+      "A page of a key, a tag or a batch reads no more than it holds, however many are named so",
+      arguments: ["job_key", "tag", "batch_job"])
+    func page(table: String) throws {
+      let terms = JobTerms(key: "k", tags: ["t"])
+      let reply = try session.write(until: SystemClock().uptime + .seconds(60)) {
+        try $0.insert(
+          JobInsertion((0..<500).map { _ in .plain(terms: terms) }, batch: .new(name: "b", whenDone: nil)))
+      }
+      let (ids, batch) = (reply.ids, try #require(reply.batch))
+      let filter: JobFilter = table == "tag" ? .tag("t") : table == "batch_job" ? .batch(batch) : .key("k")
+      let pages = [
+        (JobQuery.Order.oldestFirst, Array(ids[201..<211])), (.newestFirst, ids[190..<200].reversed()),
+      ]
+      for (order, page) in pages {
+        let read = Lock<Int64>(0)
+        let found = try session.read(until: SystemClock().uptime + .seconds(60)) { reader in
+          func count(_ sign: Int64) {
+            reader.connection.send("SELECT pg_stat_get_xact_tuples_returned('§\(table)_pkey'::regclass)") { rows in
+              read.withLock { $0 += sign * rows.int(0, 0) }
+            }
+          }
+          count(-1)
+          let jobs = JobPage(
+            filter: filter, after: ids[200], order: order, limit: 10, routes: try reader.routes(for: filter))
+          let found = try jobs.ids(on: reader.connection)
+          count(1)
+          try reader.connection.sync()
+          return found
+        }
+        #expect(found == page)
+        #expect(read.value <= 30, "\(read.value) entries")
+      }
+    }
+
     @Test("A claim that finds nothing is cheap")
     func nothing() throws {
       _ = try insert([.plain("other")])

@@ -15,21 +15,25 @@
       routes: [RouteTotals]
     ) {
       (self.routes, self.limit) = (routes, limit)
+      let (isBehind, direction) = order == .oldestFirst ? (">", "") : ("<", " DESC")
+      func rest(_ id: String) -> String { after.map { " AND \(id)\(isBehind)\($0.rawValue)" } ?? "" }
+      // In their order, and no more of them than the page needs: OFFSET keeps the planner from any other way.
+      func named(_ table: String, _ name: String) -> String {
+        "(SELECT job FROM §\(table) WHERE \(name)\(rest("job")) ORDER BY job\(direction) OFFSET 0) n "
+          + "JOIN §job j ON j.id=n.job WHERE true"
+      }
+      self.order = "ORDER BY j.id\(direction) LIMIT \(limit)"
       switch Named(filter) {
-      case .ids(let ids): from = "§job j WHERE j.id=ANY(\(value(.ids(ids.sorted()))))"
-      case .running: from = "§job j WHERE j.id=ANY(ARRAY(SELECT h.id FROM \(Transaction.whatRuns)))"
-      case .key(let key):
-        from = "§job j WHERE j.id=ANY(ARRAY(SELECT job FROM §job_key WHERE key=\(value(name: key))))"
-      case .tag(let tag): from = "§job j WHERE j.id=ANY(ARRAY(SELECT job FROM §tag WHERE tag=\(value(name: tag))))"
-      case .batch(let batch):
-        from = "§job j WHERE j.id=ANY(ARRAY(SELECT job FROM §batch_job WHERE batch=\(batch.rawValue)))"
+      case .ids(let ids): from = "§job j WHERE j.id=ANY(\(value(.ids(ids.sorted()))))\(rest("j.id"))"
+      case .running: from = "§job j WHERE j.id=ANY(ARRAY(SELECT h.id FROM \(Transaction.whatRuns)))\(rest("j.id"))"
+      case .key(let key): from = named("job_key", "key=\(value(name: key))")
+      case .tag(let tag): from = named("tag", "tag=\(value(name: tag))")
+      case .batch(let batch): from = named("batch_job", "batch=\(batch.rawValue)")
       case nil:
         let indexed = indexed(filter.conjuncts ?? [filter])
-        from = indexed.map { "§job j WHERE j.id=ANY(ARRAY(\($0)))" } ?? "§job j WHERE true"
+        from = (indexed.map { "§job j WHERE j.id=ANY(ARRAY(\($0)))" } ?? "§job j WHERE true") + rest("j.id")
       }
-      if let after { from += " AND j.id\(order == .oldestFirst ? ">" : "<")\(after.rawValue)" }
       from += " AND \(condition(filter))"
-      self.order = "ORDER BY j.id\(order == .oldestFirst ? "" : " DESC") LIMIT \(limit)"
     }
 
     /// What a filter names, by which its jobs are found.

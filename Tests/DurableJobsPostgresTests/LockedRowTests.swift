@@ -55,6 +55,49 @@
       #expect(try server.psql("SELECT id FROM worker", schema: schema) == [])
     }
 
+    private func step(_ name: String, of job: ClaimedJob) -> RenewalRequest {
+      let renewal = ClaimRenewal(token: job.token, steps: [name: Data()])
+      return RenewalRequest(worker: WorkerID("w"), renewals: [renewal], isPartial: true)
+    }
+
+    @Test("A step that waits for its job, which somebody keeps locked, keeps nothing else of its worker waiting")
+    func step() async throws {
+      _ = try await insert(3)
+      let held = try await store.claim(.of(2)).jobs
+      let steps = try await holding("SELECT 1 FROM job WHERE id=\(held[0].token.job) FOR UPDATE") {
+        let request = step("a", of: held[0])
+        let steps = Task { [store] in
+          try await store.engine.run { session, deadline in try session.write(until: deadline) { try $0.renew(request) }
+          }
+        }
+        let waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type='Lock' AND query LIKE '%\(schema)%'"
+        try await until { try server.psql(waiting).count == 1 }
+        let batch = try await store.settle([held[1].settled()], thenClaim: .of(1))
+        #expect(batch.replies.map(\.isAccepted) == [true] && batch.claimed?.jobs.count == 1)
+        let all = ([held[0]] + (batch.claimed?.jobs ?? [])).map { ClaimRenewal(token: $0.token) }
+        #expect(try await store.renew(RenewalRequest(worker: WorkerID("w"), renewals: all)) == [.held, .held])
+        return steps
+      }
+      #expect(try await steps.value == [.held])
+      #expect(try server.psql("SELECT job,name FROM step", schema: schema) == [["\(held[0].token.job)", "a"]])
+    }
+
+    @Test("A step leaves its worker's row as it is while two thirds of the lease are left, and then renews that")
+    func stepAndLease() async throws {
+      _ = try await insert(1)
+      let job = try #require(try await store.claim(.of(1)).jobs.first)
+      func row() throws -> [[String]] { try server.psql("SELECT xmin,lease_until FROM worker", schema: schema) }
+      let before = try row()
+      clock.advance(by: Defaults.lease / 3)
+      #expect(try await store.renew(step("a", of: job)) == [.held])
+      #expect(try row() == before)
+      clock.advance(by: .milliseconds(1))
+      #expect(try await store.renew(step("b", of: job)) == [.held])
+      let until = clock.now.addingTimeInterval(Defaults.lease.seconds).milliseconds
+      #expect(try row().map { $0[1] } == ["\(until)"])
+      #expect(try server.psql("SELECT name FROM step ORDER BY name", schema: schema) == [["a"], ["b"]])
+    }
+
     @Test("A limited queue whose row somebody keeps locked costs its workers one call, and no other queue")
     func limited() async throws {
       try await store.configure([.limits(queue: "default", JobLimits(running: 5))])

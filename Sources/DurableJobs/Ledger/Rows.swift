@@ -143,5 +143,11 @@ package struct WorkerRow: Sendable {
   /// A lease of 30 s has expired 30 s later. One with a length that is never granted does not count.
   package func isAlive(at now: Int64) -> Bool { now < leaseUntil && leaseUntil <= Date.latest }
 
+  /// Less than two thirds of such a lease are left. A wild one is too long, or too short.
+  package func isShort(of lease: Int64, at now: Int64) -> Bool {
+    let (left, length) = (leaseUntil &- now, lease - now)
+    return left < length / 3 * 2 || left > length
+  }
+
   static func lease(_ length: Duration, from now: Int64) -> Int64 { min(now + length.milliseconds, Date.latest) }
 }

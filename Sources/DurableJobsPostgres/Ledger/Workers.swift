@@ -8,10 +8,12 @@
   /// A server that was restored, or a fail-over, may have lost a row and given its number to another process: a row is
   /// this process's own if it also has its session.
   extension Transaction {
-    static let lookSQL = """
-      SELECT id,lease_until FROM §worker WHERE id=ANY($1) AND session=$2 AND lease_until<>\(WorkerRow.taken)
-      ORDER BY id FOR NO KEY UPDATE
+    private static let standingSQL = """
+      SELECT id,lease_until FROM §worker WHERE id=ANY($1) AND session=$2 AND lease_until<>\(WorkerRow.taken) ORDER BY id
       """
+    static let lookSQL = "\(standingSQL) FOR NO KEY UPDATE"
+    /// Nobody takes them meanwhile, and all others may go on.
+    static let keepSQL = "\(standingSQL) FOR KEY SHARE"
     static let workerIDSQL = "SELECT nextval('§worker_id')"
     static let insertWorkerSQL = """
       INSERT INTO §worker(
@@ -98,9 +100,12 @@
       }
     }
 
-    /// A heartbeat writes one row, the worker's, however many jobs it holds.
-    func renew(_ worker: WorkerID, until leaseUntil: Int64, _ answer: PipelineAnswer) {
-      read(rowsOf: worker, Self.renewSQL, [.int(leaseUntil)]) { [self] rows in
+    /// A heartbeat writes one row, the worker's, however many jobs it holds. Steps, which `ifShort` tells, don't while much of
+    /// the lease is left: each would keep the row till its commit, and all else of the worker wait for that.
+    func renew(_ worker: WorkerID, until leaseUntil: Int64, ifShort: Bool, _ answer: PipelineAnswer) {
+      let known = context.workers.rows(of: worker)
+      let isLong = ifShort && known.allSatisfy { !$0.isShort(of: leaseUntil, at: now) }
+      read(rowsOf: worker, isLong ? Self.keepSQL : Self.renewSQL, isLong ? [] : [.int(leaseUntil)]) { [self] rows in
         answer.reply.workers = rows
         signsOfLife += rows.compactMap(\.id)
       }

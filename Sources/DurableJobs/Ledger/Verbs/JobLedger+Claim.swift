@@ -43,10 +43,9 @@ extension ClaimRequest {
       id: nil, worker: worker, leaseUntil: leaseUntil, kinds: kinds, queues: queues, satisfied: satisfied,
       absent: absent)
     guard let row, row.claims + 1 < ClaimNumber.limit else { return new }
-    let (left, length) = (row.leaseUntil &- now, leaseUntil - now)  // a wild lease is too long, or too short
     let isNews =
       row.kinds != new.kinds || row.queues != new.queues || row.satisfied != new.satisfied || row.absent != new.absent
-    guard isNews || left < length / 3 * 2 || left > length else { return nil }
+    guard isNews || row.isShort(of: leaseUntil, at: now) else { return nil }
     (new.id, new.claims, new.since) = (row.id, row.claims, row.since)
     return new
   }

@@ -16,6 +16,9 @@ import Testing
     store = try folder.store(clock: clock)
   }
 
+  /// How long a worker has that can't be asked: it renews in that time.
+  private static let patience = Defaults.renewalInterval + Defaults.doubtInterval
+
   /// Three jobs in the hands of a worker of another process, of which there is no trace but its row.
   private func jobsOfAStranger() async throws -> [ClaimedJob] {
     try await store.insert(.plain(), .plain(), .plain())
@@ -28,10 +31,10 @@ import Testing
     let jobs = try await jobsOfAStranger()
     #expect(try await store.recover(RecoveryRequest()) == RecoveryReport())
     clock.advance(by: Defaults.lease)
-    #expect(try await store.recover(RecoveryRequest()).comeAgain == Defaults.doubtInterval)
+    #expect(try await store.recover(RecoveryRequest()).comeAgain == Self.patience)
     clock.advance(by: .seconds(1))
-    #expect(try await store.recover(RecoveryRequest()).comeAgain == Defaults.doubtInterval - .seconds(1))
-    clock.advance(by: .seconds(2))
+    #expect(try await store.recover(RecoveryRequest()).comeAgain == Self.patience - .seconds(1))
+    clock.advance(by: Self.patience - .seconds(1))
     #expect(try await store.recover(RecoveryRequest()) == RecoveryReport(recovered: 3))
     #expect(try await store.counts(where: .all) == JobCounts([.ready: 3]))
     let job = try #require(await store.job(jobs[0].token.job))
@@ -43,9 +46,32 @@ import Testing
     clock.advance(by: Defaults.lease)
     _ = try await store.recover(RecoveryRequest())
     try await store.execute("UPDATE durable_worker SET lease_until=lease_until+60000")
-    clock.advance(by: Defaults.doubtInterval)
+    clock.advance(by: Self.patience)
     #expect(try await store.recover(RecoveryRequest()) == RecoveryReport())
     #expect(try await store.counts(where: .all) == JobCounts([.running: 3]))
+  }
+
+  @Test func `Who lives has the short time to answer where it can be asked, and else the one in which it renews`()
+    async throws
+  {
+    for isReached in [true, false] {
+      let clock = ManualClock()
+      let store = try folder.store("\(isReached).sqlite", clock: clock)
+      let meeting = store.engine.folder
+      let session = try ProcessSession(folder: meeting, onSignal: { _ in }, onDeath: { _ in })
+      defer { session.close() }
+      try await store.insert(.plain())
+      _ = try await store.claim(.of(1))
+      try await store.execute("UPDATE durable_worker SET session='\(session.name)'")
+      if !isReached { unlink(SessionFile.mail.path(of: session.name, in: meeting.path)) }
+      clock.advance(by: Defaults.lease)
+      _ = try await store.recover(RecoveryRequest())
+      clock.advance(by: Defaults.doubtInterval)
+      #expect(try await store.recover(RecoveryRequest()).recovered == (isReached ? 1 : 0))
+      clock.advance(by: Defaults.renewalInterval)
+      #expect(try await store.recover(RecoveryRequest()).recovered == (isReached ? 0 : 1))
+      await store.close()
+    }
   }
 
   @Test func `A worker that renewed after it was found silent, and before it was recovered, keeps its jobs`()
@@ -70,7 +96,7 @@ import Testing
     let jobs = try await jobsOfAStranger()
     clock.advance(by: Defaults.lease)
     _ = try await store.recover(RecoveryRequest())
-    clock.advance(by: Defaults.doubtInterval)
+    clock.advance(by: Self.patience)
     let first = try await store.recover(RecoveryRequest(limit: 1))
     #expect((first.recovered, first.hasMore) == (1, true))
 
@@ -94,7 +120,7 @@ import Testing
     let jobs = try await jobsOfAStranger()
     clock.advance(by: Defaults.lease)
     _ = try await store.recover(RecoveryRequest())
-    clock.advance(by: Defaults.doubtInterval)
+    clock.advance(by: Self.patience)
     async let one = store.recover(RecoveryRequest())
     async let other = store.recover(RecoveryRequest())
     #expect(try await one.recovered + other.recovered == 3)

@@ -49,6 +49,53 @@ import Testing
     await store.close()
   }
 
+  @Test func `A worker that goes on after its store was suspended is found under the name of its new session`()
+    async throws
+  {
+    let clock = ManualClock()
+    let store = try folder.store("later.sqlite", clock: clock)
+    func isNamed() async throws -> Bool {
+      let name = try #require(store.engine.session)
+      return try await store.numbers("SELECT count(*) FROM durable_worker WHERE session='\(name)'") == [1]
+    }
+    try await store.insert(.plain(), .plain())
+    let job = try await store.claim(.of(1)).jobs[0]
+    #expect(try await isNamed())
+    await store.suspendForBackground()
+    store.resumeFromBackground()
+    _ = try await store.renew(RenewalRequest(worker: "w", renewals: [ClaimRenewal(token: job.token)]))
+    #expect(try await isNamed())
+    await store.suspendForBackground()
+    store.resumeFromBackground()
+    clock.advance(by: Defaults.renewalInterval + .seconds(1))
+    #expect(try await store.claim(.of(1)).jobs.count == 1)
+    #expect(try await isNamed())
+    await store.close()
+  }
+
+  @Test func `A worker at work has its new session known as soon as its store goes on`() async throws {
+    let store = try folder.store("later.sqlite", clock: ManualClock())
+    let queue = JobQueue(store: store)
+    let (began, mayEnd) = (Gate(), Gate())
+    let worker = JobWorker(queue)
+    worker.register(kind: "k") { _, _ in
+      began.open()
+      await mayEnd.pass()
+      return nil
+    }
+    try await queue.enqueue(kind: "k", payload: Data())
+    worker.start()
+    await began.pass()
+    await store.suspendForBackground()
+    store.resumeFromBackground()
+    let name = try #require(store.engine.session)
+    let sql = "SELECT count(*) FROM durable_worker WHERE session='\(name)'"
+    while try await store.numbers(sql) == [0] { await Task.yield() }
+    mayEnd.open()
+    await worker.stop()
+    await store.close()
+  }
+
   enum Work: CaseIterable { case none, itself, aStep }
 
   @Test(arguments: Work.allCases)

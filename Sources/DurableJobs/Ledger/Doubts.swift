@@ -1,7 +1,7 @@
 /// The workers that a recovering process has asked for a sign of life.
 ///
 /// An expired lease proves nothing by itself: a clock may have stepped, an app may have held a transaction for long. A
-/// worker that lives is told, and has an interval to answer; one that holds nothing has nothing to lose.
+/// worker that lives is told and has time to answer, or renews untold; one that holds nothing has nothing to lose.
 package struct Doubts {
   /// A worker other than the one that recovers.
   package struct Suspect {
@@ -29,6 +29,7 @@ package struct Doubts {
     let since: Duration
     /// It answered, but its lease has expired all the same: its clock differs from ours.
     var isAnswered = false
+    var isUnasked = false
   }
 
   private var known: [Int64: Doubt] = [:]
@@ -37,6 +38,9 @@ package struct Doubts {
 
   /// These workers gave a sign of life.
   package mutating func answered(by workers: [Int64]) { for worker in workers { known[worker] = nil } }
+
+  /// It was not told of the doubt.
+  package mutating func couldNotAsk(_ worker: Int64) { known[worker]?.isUnasked = true }
 
   /// Determines which of these workers are lost. They are all `workers` except the one that asks.
   package mutating func judge(
@@ -82,6 +86,6 @@ package struct Doubts {
       known[worker] = nil
       return rest(for: worker, leaseUntil, uptime, interval)
     }
-    return interval - silence
+    return interval + (doubt.isUnasked ? Defaults.renewalInterval : .zero) - silence
   }
 }

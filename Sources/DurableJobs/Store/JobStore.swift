@@ -43,7 +43,8 @@ public protocol JobStore: AnyObject, Sendable {
   ///
   /// A lapsed lease is first put in doubt: the store posts ``ForeignChange/doubt``, sets ``RecoveryReport/comeAgain``,
   /// and takes the jobs only if the worker has neither renewed nor claimed ``StorePolicy/doubtInterval`` later,
-  /// measured by ``JobClock/uptime``. A worker that holds nothing is removed at once.
+  /// measured by ``JobClock/uptime``, and where it could not be told, ``Defaults/renewalInterval`` more. A worker that
+  /// holds nothing is removed at once.
   func recover(_ request: RecoveryRequest) async throws -> RecoveryReport
 
   /// Applies a change from outside to at most `limit` matching jobs with ids greater than `after`, in ascending order.

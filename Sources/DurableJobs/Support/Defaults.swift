@@ -21,7 +21,8 @@ public enum Defaults {
   public static let grace = Duration.seconds(10)
   /// How often a running worker checks the store on its own, in case signals were lost: every 15 s.
   public static let sweepInterval = Duration.seconds(15)
-  /// How long a worker whose lease lapsed but whose process is alive has to answer before its jobs are taken.
+  /// How long a worker whose lease lapsed but whose process is alive has to answer before its jobs are taken: 3 s. One that
+  /// can't be asked has ``renewalInterval`` more, in which it renews unasked.
   public static let doubtInterval = Duration.seconds(3)
   /// How long finished jobs are kept: a day, and those that failed 30 days.
   public static let retention = Duration.seconds(24 * 3600)

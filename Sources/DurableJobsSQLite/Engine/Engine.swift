@@ -88,7 +88,7 @@ final class Engine: Sendable {
     presence.resume()
     if signals.hasListeners { _ = try? presence.session() }
     turnstile.open()
-    signals.post(.changedElsewhere(.all))  // whatever others did meanwhile
+    signals.post(.changedElsewhere([.all, .doubt]))  // others went on, and workers' rows name a session that is gone
   }
 
   /// Does `act` in the app's own transaction, on the pool that it lent.

@@ -49,15 +49,18 @@ extension Engine {
     }
     let (uptime, interval) = (configuration.clock.uptime, configuration.policy.doubtInterval)
     let workers = census.workers.map(\.row)
-    let verdict = doubts.withLock { $0.judge(suspects, of: workers, now: now, uptime: uptime, interval: interval) }
-    for worker in census.workers where verdict.asked.contains(worker.row.id ?? 0) {
+    func verdict() -> Doubts.Verdict {
+      doubts.withLock { $0.judge(suspects, of: workers, now: now, uptime: uptime, interval: interval) }
+    }
+    let asked = verdict().asked
+    for worker in census.workers where asked.contains(worker.row.id ?? 0) {
       if worker.session == session {
         signals.post(.changedElsewhere(.doubt))
-      } else {
-        folder.postbox.post(.doubt, to: worker.session)
+      } else if !folder.postbox.post(.doubt, to: worker.session) {
+        doubts.withLock { $0.couldNotAsk(worker.row.id ?? 0) }
       }
     }
-    return verdict
+    return verdict()
   }
 
   /// Called when the lock of a process was released: recovers its jobs at once, and cleans up its files.

@@ -24,7 +24,8 @@ extension WriteTransaction {
     var rows = memory.workers[row.worker] ?? []
     if let id = row.id {
       try run(
-        .grantLease, id, row.leaseUntil, nameList(row.kinds), nameList(row.queues), row.satisfied.list, row.absent.list)
+        .grantLease, id, row.leaseUntil, try? process.session(), nameList(row.kinds), nameList(row.queues),
+        row.satisfied.list, row.absent.list)
       if let index = rows.firstIndex(where: { $0.id == id }) { rows[index] = row }
     } else {
       try forgetWildNumbers()
@@ -54,7 +55,7 @@ extension WriteTransaction {
     var own = memory.workers[worker] ?? []
     for index in own.indices.reversed() {
       guard let id = own[index].id else { continue }
-      let renew = try connection[.renewLease].with(id, leaseUntil)
+      let renew = try connection[.renewLease].with(id, leaseUntil, try? process.session())
       try renew.run()
       standing[id] = renew.changes == 1
       if renew.changes == 1 {

@@ -243,11 +243,13 @@ struct WriterStatement: Hashable, Sendable, ExpressibleByStringInterpolation {
     INSERT INTO durable_worker(lease_until,asked,name,session,kinds,queues,pid,started_at,satisfied,absent)
     VALUES(?1,0,?2,?3,?4,?5,?6,?7,?8,?9)
     """
-  static let grantLease: WriterStatement =
-    "UPDATE durable_worker SET lease_until=?2,kinds=?3,queues=?4,satisfied=?5,absent=?6 WHERE id=?1"
+  static let grantLease: WriterStatement = """
+    UPDATE durable_worker SET lease_until=?2,session=ifnull(?3,session),kinds=?4,queues=?5,satisfied=?6,absent=?7
+    WHERE id=?1
+    """
   static let workerLease: WriterStatement = "SELECT lease_until FROM durable_worker WHERE id=?1"
   static let renewLease: WriterStatement =
-    "UPDATE durable_worker SET lease_until=?2 WHERE id=?1 AND lease_until<>-1"
+    "UPDATE durable_worker SET lease_until=?2,session=ifnull(?3,session) WHERE id=?1 AND lease_until<>-1"
   static let takeWorker: WriterStatement =
     "UPDATE durable_worker SET lease_until=-1 WHERE id=?1 AND CAST(lease_until AS INT)=?2"
   static let deleteWorker: WriterStatement = "DELETE FROM durable_worker WHERE id=?1"

@@ -1,5 +1,6 @@
 import DurableJobsTesting
 import Foundation
+import TestProcesses
 import Testing
 
 @testable import DurableJobs
@@ -61,6 +62,31 @@ import Testing
     worker.start()
     await began.pass()
     return worker
+  }
+
+  /// A store with so many jobs that only who gives up is answered whether there is more to do.
+  private final class SlowStore: PassingStore {
+    let base: any JobStore
+    let isAsked = Gate()
+
+    init(_ base: any JobStore) { self.base = base }
+
+    func outstanding(_ scope: WorkScope) async throws -> OutstandingWork {
+      isAsked.open()
+      await untilCancelled()
+      throw CancellationError()
+    }
+  }
+
+  @Test func `a worker that is stopped does not wait for the answer whether there is more to do`() async throws {
+    let slow = SlowStore(store)
+    let worker = JobWorker(JobQueue(store: slow))
+    worker.register(kind: "k") { _, _ in nil }
+    try await queue.enqueue(kind: "k", payload: Data())
+    async let counts = worker.runUntilIdle()
+    await slow.isAsked.pass()
+    await worker.stop()
+    #expect(try await counts == JobCounts([.succeeded: 1]))
   }
 
   @Test func `who waits for a queue looks again whenever others may have changed it`() async throws {

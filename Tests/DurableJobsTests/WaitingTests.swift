@@ -118,14 +118,16 @@ import Testing
     #expect(try await job.state == .succeeded)
   }
 
-  @Test func `who waits for many jobs to end counts them again only after ten times as long as that took`() async throws
-  {
+  @Test(arguments: [LookoutQuestion.endOfAll(.all), .idleness(of: "default")])
+  func `who waits for many jobs to end counts them again only after ten times as long as that took`(
+    question: LookoutQuestion
+  ) async throws {
     let (clock, looks) = (ManualClock(), Lock(0))
     let store = InMemoryStore(clock: clock)
     let queue = JobQueue(store: store)
     let id = try await queue.enqueue(kind: "k", payload: Data())
     async let counts: JobCounts = store.wait(
-      for: .endOfAll(.all), concerning: { _ in true }, until: { $0.unfinished == 0 }
+      for: question, concerning: { _ in true }, until: { $0.unfinished == 0 }
     ) { store in
       looks.withLock { $0 += 1 }
       clock.advance(by: .milliseconds(200))  // so long it takes

@@ -175,7 +175,7 @@ final class Lookouts: Sendable {
   ) -> Lookout<Answer> {
     known.withLock { known in
       if let lookout = known[question]?() as? Lookout<Answer> { return lookout }
-      let readsMany = if case .endOfAll = question { true } else { false }
+      let readsMany = if case .endOfAll = question { true } else if case .idleness = question { true } else { false }
       let lookout = Lookout(store, pause: pause, restFactor: readsMany ? 10 : 0, concerns: concerns, read)
       known = known.filter { $0.value() != nil }
       known[question] = { [weak lookout] in lookout }

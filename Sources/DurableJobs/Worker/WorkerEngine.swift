@@ -104,9 +104,7 @@ final class WorkerEngine: Sendable {
         if !unstored.isEmpty { complainOfLoss(unstored, closedError) }
         await retire()
         gaveBack.open()
-      case .askIfIdle:
-        let work = try await store.outstanding(scope)
-        shared.withLock { $0.state.askedIfIdle(work.isIdle) }
+      case .askIfIdle: try await askIfIdle()
       case .wait(let time): await wait(until: time)
       case .done:
         if let closed = shared.withLock({ $0.closed }) { throw closed }
@@ -463,6 +461,19 @@ final class WorkerEngine: Sendable {
   private func isOver(_ trouble: Trouble) {
     troubles.withLock { troubles in
       for (error, met) in troubles { troubles[error] = met == [trouble] ? nil : met.subtracting([trouble]) }
+    }
+  }
+
+  /// With very many jobs the answer takes long: a stop does not wait for it.
+  private func askIfIdle() async throws {
+    try await withThrowingTaskGroup(of: OutstandingWork?.self) { group in
+      group.addTask { [store, scope] in try await store.outstanding(scope) }
+      group.addTask { [self] in
+        while !isStopping, !Task.isCancelled { await gate.pass() }
+        return nil
+      }
+      defer { group.cancelAll() }
+      if let work = try await group.next() ?? nil { shared.withLock { $0.state.askedIfIdle(work.isIdle) } }
     }
   }
 

@@ -197,6 +197,25 @@ import Testing
     await worker.stop()
   }
 
+  @Test func `a handler that has stored its success itself is not stopped before it returns`() async throws {
+    let (book, held, told) = (LogBook(), Recorder<Bool>(), Recorder<JobState>())
+    let worker = JobWorker(queue, logger: book.logger)
+    worker.onFinish { told.add($0.state) }
+    worker.register(kind: "k") { [clock] _, context in
+      let (store, end) = try context.success(with: Data?.none)
+      _ = try await store.settle([end], thenClaim: nil)
+      clock.advance(by: Defaults.lease)
+      held.add(await context.isHeld())  // which asks the store, by its age
+      held.add(!Task.isCancelled)
+      return nil
+    }
+    try await queue.enqueue(kind: "k", payload: Data())
+    try await worker.runUntilIdle()
+    #expect(held.all == [true, true])
+    #expect(told.all == [.succeeded])
+    #expect(book.warnings == [])
+  }
+
   @Test func `a run for one job takes no other`() async throws {
     let worker = JobWorker(queue)
     let ran = Recorder<JobID>()

@@ -133,6 +133,7 @@ public struct ClaimRenewal: Hashable, Sendable {
 
 /// The state of a claim, as reported to the worker when it renews.
 public enum ClaimStanding: Hashable, Sendable {
+  /// It holds, or the job's end was stored under it.
   case held
   /// The job was recovered by another process, or ended from outside.
   case lost

@@ -41,6 +41,21 @@ extension StoreConformance {
       }
       try same(try await trial.job(claimed.token.job), before, "the job")
     },
+    Case("A claim under which its worker ended the job is not lost, and changes nothing any more") { subject in
+      for result: ClaimSettlement.Result in [.succeeded(output: Data("out".utf8)), .failed(message: "no")] {
+        let trial = try await Trial(subject)
+        let claimed = try await trial.addAndStart()
+        let running = try await trial.addAndStart()
+        try await trial.settle(claimed, result)
+        let before = try await trial.job(claimed.token.job)
+        let standings = try await trial.renew([claimed, running], progress: JobProgress(fraction: 0.5))
+        try same(standings, [.held, .held], "the standings after \(result)")
+        try same(try await trial.job(claimed.token.job), before, "the job")
+        try same(try await trial.tryStep(claimed, "a", "1"), [.held], "its standing with a step")
+        try same(try await trial.job(claimed.token.job), before, "the job after a step")
+        try await trial.end(running, .succeeded(output: nil), as: .succeeded)
+      }
+    },
     Case("A claim that was ended from outside is lost") { subject in
       for (change, state) in [
         (JobChange.complete(output: Data("out".utf8)), JobState.succeeded), (.fail(message: "outside"), .failed),

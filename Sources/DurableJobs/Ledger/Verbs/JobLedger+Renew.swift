@@ -23,7 +23,8 @@ extension JobLedger {
     for (index, renewal) in request.renewals.enumerated() {
       guard let row = book[renewal.token.job] else { continue }
       guard row.isHeld(under: renewal.token) else {
-        standings[index] = .lost
+        // A handler that stored the end itself may go on to clear up. Any end from outside makes the claim void.
+        if row.course.state.isFinished, row.claim.rawValue == renewal.token.claim { standings[index] = .held }
         continue
       }
       if let progress = renewal.progress { book.change(row.id) { $0.store(progress) } }

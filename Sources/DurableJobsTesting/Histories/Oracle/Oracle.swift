@@ -268,12 +268,18 @@ struct Oracle {
     return claim.token == token || wrong == .lostClaimHolds ? index : nil
   }
 
+  /// Its worker reported the end of the job under that token.
+  private func wasEnded(under token: ClaimToken) -> Bool {
+    guard let index = index(of: token.job) else { return false }
+    return state(jobs[index]).isFinished && jobs[index].lastAnswer == token
+  }
+
   mutating func renew(_ request: RenewalRequest) -> [ClaimStanding] {
     guard let worker = standing(of: request.worker) else { return request.renewals.map { _ in .lost } }
     workers[worker].leaseUntil = now.later(by: request.lease.milliseconds)
     if wrong != .renewalEndsNoDoubt { workers[worker].doubts = [] }
     let standings = request.renewals.map { renewal -> ClaimStanding in
-      guard let index = holder(of: renewal.token) else { return .lost }
+      guard let index = holder(of: renewal.token) else { return wasEnded(under: renewal.token) ? .held : .lost }
       if let progress = renewal.progress { note(.progressed(progress), index) }
       if !renewal.steps.isEmpty { note(.stepped(renewal.steps), index) }
       return jobs[index].asked.map { .stopRequested($0.stop) } ?? .held
@@ -309,8 +315,7 @@ struct Oracle {
   private mutating func settle(_ settlement: ClaimSettlement) -> Bool {
     guard let index = holder(of: settlement.token) else {
       // What its worker ended it may report again.
-      guard wrong != .repetitionIsRefused, let index = self.index(of: settlement.token.job) else { return false }
-      return state(jobs[index]).isFinished && jobs[index].lastAnswer == settlement.token
+      return wrong != .repetitionIsRefused && wasEnded(under: settlement.token)
     }
     if let progress = settlement.progress { note(.progressed(progress), index) }
     if case .crashed = settlement.result { note(.died, index) } else { note(.reported(settlement.result), index) }

@@ -216,6 +216,43 @@ import Testing
     #expect(book.warnings == [])
   }
 
+  @Test func `a task that outlives its handler learns at once that the claim is over`() async throws {
+    let contexts = Recorder<JobContext>()
+    let worker = JobWorker(queue)
+    worker.register(kind: "k") { _, context in
+      contexts.add(context)
+      return nil
+    }
+    try await queue.enqueue(kind: "k", payload: Data())
+    try await worker.runUntilIdle()
+    let context = try #require(contexts.all.first)
+    #expect(await context.isHeld() == false)
+    clock.advance(by: Defaults.lease)
+    #expect(await context.isHeld() == false)
+  }
+
+  @Test func `a task that asks for its claim as its handler returns is told that it is over`() async throws {
+    let (began, go, answers) = (Gate(), Gate(), Recorder<Task<Bool, Never>>())
+    let worker = JobWorker(queue)
+    worker.register(kind: "k") { [store] _, context in
+      began.open()
+      await go.pass()
+      answers.add(Task { await context.isHeld() })
+      // It was asked for, and in vain: so the answer is still awaited.
+      while store.calls(of: .renew) == 0 { await Task.yield() }
+      return nil
+    }
+    let id = try await queue.enqueue(kind: "k", payload: Data())
+    worker.start()
+    await began.pass()
+    store.fail(next: 1000, .renew, with: JobError(.locked, "busy"))
+    clock.sleep(for: Defaults.lease)
+    go.open()
+    _ = try await store.whenFinished(id)
+    #expect(await answers.all[0].value == false)
+    await worker.stop()
+  }
+
   @Test func `a run for one job takes no other`() async throws {
     let worker = JobWorker(queue)
     let ran = Recorder<JobID>()

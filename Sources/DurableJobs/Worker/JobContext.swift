@@ -64,7 +64,7 @@ public struct JobContext: Sendable {
   }
 
   /// Whether the claim holds now and the handler was not asked to stop. Check it before anything that can't be undone:
-  /// this process may have been suspended for a while, and another may have the job now.
+  /// this process may have been suspended for a while, and another may have the job now. False once it has returned.
   public func isHeld() async -> Bool { await running.isHeld(store.clock.continuous) }
 
   /// Reports the job's progress: `fraction` from 0 to 1, with an optional message.

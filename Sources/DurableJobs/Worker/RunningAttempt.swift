@@ -15,6 +15,8 @@ final class RunningAttempt: Sendable {
     var task: Task<Void, Never>?
     var timeout: (any JobTimer)?
     var hasEnded = false
+    /// Whoever asks for the claim is not held up for an answer.
+    var isOver: Bool { stopReason != nil || hasEnded }
   }
 
   let claim: ClaimedJob
@@ -43,12 +45,13 @@ final class RunningAttempt: Sendable {
 
   /// Called when the handler has returned or thrown. Returns the progress to store, and the follow-ups of a success.
   func end() -> (progress: JobProgress?, followUps: [NewJob]) {
-    let (progress, followUps, timeout) = state.withLock { state in
-      defer { (state.hasEnded, state.task, state.timeout) = (true, nil, nil) }
-      return (state.progress, state.followUps, state.timeout)
+    let ended = state.withLock { state in
+      defer { (state.hasEnded, state.task, state.timeout, state.askers) = (true, nil, nil, []) }
+      return state
     }
-    timeout?.cancel()
-    return (progress, followUps)
+    ended.timeout?.cancel()
+    for asker in ended.askers { asker.resume() }
+    return (ended.progress, ended.followUps)
   }
 
   var followUps: [NewJob] { state.withLock(\.followUps) }
@@ -90,17 +93,17 @@ final class RunningAttempt: Sendable {
     for asker in askers { asker.resume() }
   }
 
-  /// Whether the claim still holds and no stop was requested. Asks the store only if the lease may have lapsed.
+  /// Whether the handler still has its claim, and was not asked to stop. Asks the store only if the lease may have lapsed.
   func isHeld(_ now: Duration) async -> Bool {
     await withCheckedContinuation { asker in
       let mustAsk = state.withLock { state in
-        guard state.stopReason == nil, now - state.heldAt >= Defaults.lease else { return false }
+        guard !state.isOver, now - state.heldAt >= Defaults.lease else { return false }
         state.askers.append(asker)
         return true
       }
       mustAsk ? onNews(true) : asker.resume()
     }
-    return stopReason == nil
+    return state.withLock { !$0.isOver }
   }
 
   /// Takes those who wait for the result of the renewal that starts now.
@@ -108,11 +111,11 @@ final class RunningAttempt: Sendable {
 
   /// Resumes them after that renewal; nil if it failed, and they wait for the next.
   func renewed(at time: Duration?, _ askers: [CheckedContinuation<Void, Never>]) {
-    let isStopped = state.withLock { state in
-      if let time { state.heldAt = time } else if state.stopReason == nil { state.askers += askers }
-      return state.stopReason != nil
+    let isOver = state.withLock { state in
+      if let time { state.heldAt = time } else if !state.isOver { state.askers += askers }
+      return state.isOver
     }
-    if time != nil || isStopped { for asker in askers { asker.resume() } }
+    if time != nil || isOver { for asker in askers { asker.resume() } }
   }
 
   /// The time since the handler was asked to stop.

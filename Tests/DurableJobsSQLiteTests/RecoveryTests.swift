@@ -178,6 +178,30 @@ import Testing
     #expect(try await hasty.counts(where: .all).total == 0)
   }
 
+  @Test func `A process that renewed and died after it was counted is recovered before its files go`() async throws {
+    let (dead, path, isFirst) = ("00000001", folder.path("lent.sqlite"), Lock(true))
+    var tracing = GRDB.Configuration()
+    tracing.prepareDatabase { db in
+      // The last that a count reads: its workers are read by then.
+      db.trace { event in
+        guard "\(event)".contains("r.scheduled>0 AND EXISTS"), isFirst.exchange(false) else { return }
+        let sql = "UPDATE durable_worker SET lease_until=lease_until+1"
+        #expect(throws: Never.self) { try DatabaseQueue(path: path).write { try $0.execute(sql: sql) } }
+      }
+    }
+    var configuration = SQLiteStore.Configuration()
+    configuration.clock = clock
+    let lent = try SQLiteStore(pool: DatabasePool(path: path, configuration: tracing), configuration: configuration)
+    try await lent.insert(.plain())
+    _ = try await lent.claim(.of(1))
+    try await lent.execute("UPDATE durable_worker SET session='\(dead)'")
+    let meeting = lent.engine.folder
+    try Data().write(to: URL(fileURLWithPath: SessionFile.lock.path(of: dead, in: meeting.path)))
+    #expect(try await lent.recover(RecoveryRequest()).recovered == 1)
+    #expect(meeting.standing(of: dead).isUnknown)
+    await lent.close()
+  }
+
   @Test func `A job that is due is ready after a sweep, whoever asks`() async throws {
     let id = try await store.insert(.plain(terms: JobTerms(start: .after(.seconds(5)))))[0]
     clock.advance(by: .seconds(5))

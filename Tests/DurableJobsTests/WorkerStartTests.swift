@@ -103,6 +103,36 @@ private struct Other: JobPayload {
     #expect(book.all.filter { $0.level == .notice }.count == 1)
   }
 
+  @Test func `where jobs that nobody can run were told, none is looked for until the worker can do others`()
+    async throws
+  {
+    let (book, clock) = (LogBook(), ManualClock())
+    let store = FaultyStore(InMemoryStore(clock: clock))
+    let queue = JobQueue(store: store)
+    let worker = JobWorker(queue, logger: book.logger)
+    worker.register(kind: "another") { _, _ in nil }
+    let vpn = ManualConstraint(false)
+    worker.provide("vpn", vpn)
+    try await queue.enqueue(Note(text: "waits"))
+    worker.start()
+    func sweep() async {
+      await clock.timerScheduled(within: Defaults.sweepInterval)
+      clock.advance(by: Defaults.sweepInterval)
+      await clock.timerScheduled(within: Defaults.sweepInterval)
+    }
+    for _ in 1...3 { await sweep() }
+    #expect(store.calls(of: .recover) > 3)
+    #expect(store.calls(of: .jobs) == 1)
+    worker.register(kind: "a third") { _, _ in nil }
+    await sweep()
+    #expect(store.calls(of: .jobs) == 2)
+    vpn.isSatisfied = true
+    for _ in 1...2 { await sweep() }
+    #expect(store.calls(of: .jobs) == 3)
+    #expect(book.all.filter { $0.level == .notice }.count == 1)
+    await worker.stop()
+  }
+
   @Test func `a condition that nobody provides is told once, by who runs the queue`() async throws {
     let book = LogBook()
     let worker = JobWorker(queue, logger: book.logger)

@@ -29,8 +29,9 @@ final class WorkerEngine: Sendable {
     var closed: (any Error)?
     /// The conditions that held for this worker at its last claim.
     var satisfied: Set<JobConstraint> = []
-    /// What was logged of jobs that nobody can run.
+    /// What was logged of jobs that nobody can run, and where such were found since those conditions hold.
     var told: Set<String> = []
+    var unserved: Set<JobFilter> = []
   }
 
   /// The handler that the current task belongs to.
@@ -108,11 +109,10 @@ final class WorkerEngine: Sendable {
       case .wait(let time): await wait(until: time)
       case .done:
         if let closed = shared.withLock({ $0.closed }) { throw closed }
-        if shared.withLock({ $0.state.goal }) == .idle { try? await tellOfUnserved() }
+        let wasToBeIdle = shared.withLock { $0.state.goal } == .idle
+        if wasToBeIdle { try? await tellOfUnserved() }
         await retire()
-        if shared.withLock({ $0.state.goal }) == .idle {
-          summary.counts = try await store.counts(where: .queues(queues))
-        }
+        if wasToBeIdle { summary.counts = try await store.counts(where: .queues(queues)) }
         return summary
       }
     }
@@ -299,7 +299,9 @@ final class WorkerEngine: Sendable {
   private func hasClaimed(with satisfied: Set<JobConstraint>) {
     let isNews = shared.exchange(\.satisfied, satisfied) != satisfied
     if !satisfied.isEmpty { interrupt { $0.interrupted(without: satisfied) } }
-    if isNews { store.signals.lookouts.workersChanged() }
+    guard isNews else { return }
+    shared.withLock { $0.unserved = [] }
+    store.signals.lookouts.workersChanged()
   }
 
   /// Ends a chunk of back-offs.
@@ -420,7 +422,7 @@ final class WorkerEngine: Sendable {
         return state.interrupted()
       }
       isOver(.recovery)
-      try? await tellOfUnserved()
+      if !report.hasMore { try? await tellOfUnserved() }
     } catch let error as JobError where error.code == .fileGone {  // the next claim ends the run, or a renewal tells
     } catch {
       complain(.recovery, error)
@@ -428,11 +430,11 @@ final class WorkerEngine: Sendable {
   }
 
   /// Logs once that a ready job is of a kind that no living worker knows, or requires a condition that none provides: what
-  /// was forgotten shows in no other way.
+  /// was forgotten shows in no other way. A look may read very many others first, so one that found it is not repeated.
   private func tellOfUnserved() async throws {
     let ready = JobFilter.queues(queues) && .state(.ready)
-    let (own, isBusy) = shared.withLock { ($0.state.constraints.absent, $0.state.mayHaveWork) }
-    for some in [ready && !.kinds(kinds)] + (isBusy ? [] : [ready && .kinds(kinds)])
+    let (own, isBusy, known) = shared.withLock { ($0.state.constraints.absent, $0.state.mayHaveWork, $0.unserved) }
+    for some in ([ready && !.kinds(kinds)] + (isBusy ? [] : [ready && .kinds(kinds)])).filter({ !known.contains($0) })
     where try await store.counts(where: some).total > 0 {
       guard let job = try await store.jobs(JobQuery(some, detail: .waits, limit: 1)).first else { continue }
       let reasons = JobExplanation(job, and: store.signals.localWorkers.reaches(in: job.queue)).reasons
@@ -444,7 +446,9 @@ final class WorkerEngine: Sendable {
         default: nil
         }
       }.first
-      guard let lack, shared.withLock({ $0.told.insert(lack).inserted }) else { continue }
+      guard let lack else { continue }
+      shared.withLock { _ = $0.unserved.insert(some) }
+      guard shared.withLock({ $0.told.insert(lack).inserted }) else { continue }
       logger.notice("a job is ready, and \(lack)", metadata: ["job": "\(job.id)", "kind": "\(job.kind)"])
     }
   }

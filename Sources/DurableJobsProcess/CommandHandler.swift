@@ -99,7 +99,7 @@
           guard await context.isHeld() else { throw CancellationError() }
           guard remains.isStoresOwn else { throw Refusal("the store was moved or removed; stop this worker", ESTALE) }
           guard await lock.endHolder() else {
-            throw held.hold(context.id, context.batch?.id, because: Self.leftBehind(lock))
+            throw held.hold(context, because: Self.leftBehind(lock))
           }
           try Self.requireTime(context)
         }
@@ -166,7 +166,7 @@
       }
       // Whoever wants it to run again must not hear that it has ended before it has. A cancelled job stays cancelled.
       if !isGone, case .stopped(let reason) = result {
-        let exit = held.hold(context.id, context.batch?.id, because: Self.leftBehind(lock))
+        let exit = held.hold(context, because: Self.leftBehind(lock))
         guard reason == .cancelled || reason == .claimLost else { throw suspended(exit, command, context) }
         onEvent(context, .ended(command, result, took: began.duration(to: .now)))
         throw exit
@@ -205,7 +205,7 @@
       try Task.checkCancellation()
       if let other = left.min() {
         throw held.hold(
-          context.id, context.batch?.id, because: Self.leftBehind(JobFolder(other, in: store).lock, of: other))
+          context, because: Self.leftBehind(JobFolder(other, in: store).lock, of: other))
       }
     }
 

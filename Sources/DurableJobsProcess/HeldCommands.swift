@@ -11,7 +11,7 @@
     private let notes: String
 
     private struct Note: Codable {
-      /// What its job was given: a job that a person suspends has another reason.
+      /// What its job was given.
       var reason: String
       /// That of its claim: no row tells which one a job follows.
       var batch: BatchID?
@@ -26,13 +26,15 @@
       notes = JobFolder.all(of: store) + "/held"
     }
 
-    /// Ends the attempt of a job that is blocked by this: the job is suspended until that has ended.
-    func hold(_ id: JobID, _ batch: BatchID?, because words: String) -> JobExit {
+    /// Ends the attempt of a job that is blocked by this: the job is suspended until that has ended, or if a person has
+    /// suspended it, for longer.
+    func hold(_ context: JobContext, because words: String) -> JobExit {
+      if context.stopReason == .suspended { return .suspend(because: words) }
       let reason = "\(words), and the job goes on".cutToMessage
       mkdir(notes, 0o700)
       // If it can't be noted, a person has to resume it.
-      try? JSONEncoder().encode(Note(reason: reason, batch: batch))
-        .write(to: URL(fileURLWithPath: path(id)), options: .atomic)
+      try? JSONEncoder().encode(Note(reason: reason, batch: context.batch?.id))
+        .write(to: URL(fileURLWithPath: path(context.id)), options: .atomic)
       return .suspend(because: reason)
     }
 
@@ -57,7 +59,8 @@
         case .running:
           // It may be about to be suspended.
           areLeft = true
-        case .suspended where found[0].reason == note?.reason:
+        // Another handler may have suspended it since.
+        case .suspended where found[0].heldBy == .handler && found[0].reason == note?.reason:
           guard remains.isStoresOwn, isClear(id), await othersAreClear(of: found[0], note?.batch),
             (try? await store.change(.resume, where: .id(id) && .state(.suspended), after: nil, limit: 1)) != nil
           else {

@@ -69,6 +69,21 @@
       #expect(outcome.stderr == told + "\n")
     }
 
+    @Test("what a handler has suspended is suspended with the others, and what a person has is left alone")
+    func suspendsWhatIsHeld() async throws {
+      for _ in 1...3 { _ = try await durable.add("--tag", "a", "--", "true") }
+      let store = try SQLiteStore(path: durable.store)
+      let worker = JobWorker(JobQueue(store: store))
+      worker.register(ShellCommand.self) { _, _ in throw .suspend(because: "something lives") }
+      try #require(await worker.runNext())
+      await store.close()
+      try await durable("suspend", "2")
+      let outcome = try await durable("suspend", "--tag", "a", "--reason", "not today")
+      #expect(ids(outcome) == [1, 3])
+      #expect(try await durable.job(1)["reason"] as? String == "not today")
+      #expect(try await durable("suspend", "--tag", "a").stderr.hasPrefix("No running or waiting job matches"))
+    }
+
     private static let back = "'durable retry --state cancelled' runs those again"
 
     /// Stores so many commands that touch the file "ran", in one transaction.

@@ -161,8 +161,7 @@
       let holder = CommandHolder(machine: machine, session: mark, command: mark)
       try JSONEncoder().encode(holder).write(to: URL(fileURLWithPath: folder.lock.path))
       let held = HeldCommands(place.store, CommandRemains(place.store))
-      _ = held.hold(job.id, nil, because: "process 7 lives")
-      try await place.queue.suspend(job.id, reason: "process 7 lives, and the job goes on")
+      try await hold(held, place)
       #expect(await held.letGo())
       #expect(try await job.snapshot.state == .suspended)
       try Data().write(to: URL(fileURLWithPath: folder.lock.path))
@@ -170,15 +169,45 @@
       #expect(try await job.snapshot.state == .ready)
     }
 
-    @Test func `what a person has suspended since stays so`() async throws {
+    /// Has a handler suspend the job that is there as one does that finds something alive, once `body` is done.
+    private func hold(
+      _ held: HeldCommands, _ place: Place, after body: @escaping @Sendable (JobContext) async throws -> Void = { _ in }
+    ) async throws {
+      let worker = JobWorker(place.queue)
+      worker.register(ShellCommand.self) { _, context in
+        try await body(context)
+        throw held.hold(context, because: "process 7 lives")
+      }
+      try #require(await worker.runNext())
+    }
+
+    @Test(arguments: ["not today", nil])
+    func `what a person has suspended since stays so, with or without a reason`(reason: String?) async throws {
       let place = try Place()
       let job = try await place.add("true")
       try JobFolder(job.id, in: place.store).create()
       let held = HeldCommands(place.store, CommandRemains(place.store))
-      _ = held.hold(job.id, nil, because: "process 7 lives")
-      try await place.queue.suspend(job.id, reason: "not today")
+      try await hold(held, place)
+      try await job.suspend(reason: reason)
       #expect(await !held.letGo())
       #expect(try await job.snapshot.state == .suspended)
+      #expect(try await job.snapshot.reason == reason ?? "process 7 lives, and the job goes on")
+    }
+
+    @Test(arguments: [true, false])
+    func `what a person suspends while it runs does not go on, and says so`(isKnown: Bool) async throws {
+      let place = try Place()
+      let job = try await place.add("true")
+      try JobFolder(job.id, in: place.store).create()
+      let held = HeldCommands(place.store, CommandRemains(place.store))
+      try await hold(held, place) { context in
+        try await job.suspend()
+        if isKnown { await until { context.stopReason != nil } }
+      }
+      #expect(try await job.snapshot.state == .suspended)
+      #expect(await !held.letGo())
+      #expect(try await job.snapshot.state == .suspended)
+      if isKnown { #expect(try await job.snapshot.reason == "process 7 lives") }
     }
 
     @Test func `a worker that is up lets it go on by itself`() async throws {

@@ -244,6 +244,9 @@ public struct JobCourse: Hashable, Codable, Sendable {
       wait(.now, now)
     case (.reset, _): throw refusal("is \(state); only a running or suspended job can be reset")
 
+    // From now on it is held for a person, whatever its handler waits for.
+    case (.suspend(let why), .suspended) where heldBy == .handler:
+      (heldBy, reason) = (nil, why?.cutToMessage ?? reason)
     // The same request twice, or a callback that comes twice.
     case (.cancel, .cancelled), (.suspend, .suspended), (.complete, .succeeded), (.fail, .failed): break
     case _ where state.isFinished: throw refusal("has ended already: \(state)")

@@ -44,6 +44,7 @@ extension StoreConformance {
           var course = JobCourse(
             state: before.state, attempt: before.attempt, maxAttempts: before.maxAttempts, crashes: before.crashes,
             runAt: before.runAt, stopAsked: before.stopAsked, reason: before.reason)
+          course.heldBy = before.heldBy
           var refusal: String?
           do { try course.apply(change, now: trial.now) } catch { refusal = "\(error)" }
           let report = try await trial.report(change, id)
@@ -62,6 +63,7 @@ extension StoreConformance {
           try same(after.runAt, course.state == .scheduled ? course.runAt : nil, "the due time \(what)")
           try same(after.stopAsked, course.stopAsked, "the stop asked \(what)")
           try same(after.reason, course.reason, "the reason \(what)")
+          if after.state == .suspended { try same(after.heldBy, course.heldBy ?? .request, "who holds it \(what)") }
           try same(after.finishedAt != nil, course.state.isFinished, "that it has an end \(what)")
           try same(try await trial.store.counts(where: .all), JobCounts([after.state: 1]), "the counts \(what)")
         }

@@ -36,6 +36,22 @@ extension StoreConformance {
       try await trial.end(claimed, .interrupted, as: .ready)
       try same(try await trial.job(claimed.token.job).reason, nil, "the reason")
     },
+    Case("What a handler has suspended is a person's once one suspends it too, and what can't be read is not") {
+      subject in
+      let trial = try await Trial(subject)
+      for (words, kept) in [("not before Monday", "not before Monday"), (nil, "its own")] {
+        let claimed = try await trial.addAndStart()
+        try await trial.end(claimed, .suspended(reason: "its own"), as: .suspended)
+        try await trial.change(.suspend(reason: words), claimed.token.job)
+        try same(try await trial.job(claimed.token.job).heldBy, .request, "who holds it")
+        try same(try await trial.job(claimed.token.job).reason, kept, "the reason")
+      }
+      let odd = try await trial.addAndStart()
+      try await trial.end(odd, .suspended(reason: "odd", by: .undecodable), as: .suspended)
+      try await trial.change(.suspend(reason: "too"), odd.token.job)
+      try same(try await trial.job(odd.token.job).heldBy, .undecodable, "what holds it")
+      try same(try await trial.job(odd.token.job).reason, "odd", "its reason")
+    },
     Case("C56 Cancel and result: success and failure for good win, any other end gives way") { subject in
       let expected: [(ClaimSettlement.Result, JobState)] = [
         (.succeeded(output: Data("o".utf8)), .succeeded), (.failed(message: "f"), .failed),

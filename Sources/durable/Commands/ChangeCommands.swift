@@ -57,7 +57,8 @@
     func run() async throws {
       try await Deed(
         change: .suspend(reason: reason?.cutToMessage), verb: "Suspend", done: "suspended",
-        states: Deed.unfinished.subtracting([.suspended]), wanted: "running or waiting job"
+        states: Deed.unfinished, spares: { $0.state == .suspended && $0.heldBy != .handler },
+        wanted: "running or waiting job"
       ).run(selection, consent, options)
     }
   }

@@ -54,10 +54,11 @@
     }
 
     /// Those that were named, in their order; else those in one of `states` that match, unless the filter names states, by
-    /// id, and no schedules unless their kind or a key was asked for, or `sparingSchedules` is false. Throws
-    /// ``JobError/Code/notFound`` for ranges and batches in which there is nothing.
+    /// id, and none that `isSpared` then; no schedules unless their kind or a key was asked for, or `sparingSchedules` is
+    /// false. Throws ``JobError/Code/notFound`` for ranges and batches in which there is nothing.
     func jobs(
-      in store: OpenStore, states: Set<JobState>, sparingSchedules: Bool = true
+      in store: OpenStore, states: Set<JobState>, sparingSchedules: Bool = true,
+      sparing isSpared: (JobSnapshot) -> Bool = { _ in false }
     ) async throws -> [JobID] {
       let ids = ids
       if isByName { return ids.map(\.ids.lowerBound).withoutRepeats }
@@ -69,9 +70,10 @@
         if !ids.isEmpty { try await check(range, after: before, in: store) }
         var query = JobQuery(filter, after: before, limit: 1000)
         repeat {
-          let page = try await store.store.jobs(query).map(\.id)
-          found += page.prefix { $0 <= range.upperBound }
-          query.after = page.count == query.limit && page.last! < range.upperBound ? page.last : nil
+          let page = try await store.store.jobs(query)
+          let meant = self.filter.state.isEmpty ? page.filter { !isSpared($0) } : page
+          found += meant.map(\.id).prefix { $0 <= range.upperBound }
+          query.after = page.count == query.limit && page.last!.id < range.upperBound ? page.last?.id : nil
         } while query.after != nil
       }
       return found.withoutRepeats

@@ -16,6 +16,8 @@
     var done: String
     /// Of jobs that were not named, those in these states.
     var states: Set<JobState>
+    /// Of those, these are left alone.
+    var spares: @Sendable (JobSnapshot) -> Bool = { _ in false }
     /// One of these, as in "failed job".
     var wanted = "unfinished job"
     /// Whether a person is asked before it is done to several that were not named: unless it can be taken back.
@@ -29,7 +31,7 @@
         let store = selection.isByName
           ? try await options.existing(for: selection.ids.map(\.ids.lowerBound)) : try await options.existing()
       else { return report([], [:], [:], Refusals(), selection, options, none: JobSelection.noneMatches) }
-      let ids = try await selection.jobs(in: store, states: states)
+      let ids = try await selection.jobs(in: store, states: states, sparing: spares)
       if asks { try selection.ask(verb, ids.count, consent) }
       let filter = selection.isByName ? JobFilter.all : try await selection.filter(in: store, states: states)
       var refusals = Refusals()

@@ -58,7 +58,7 @@ extension JobLog {
   }
 
   /// Who had it stopped said so: the person before the handler.
-  private var reason: String? {
+  var reason: String? {
     let before = before(turn)
     switch (standing, entries[turn].event) {
     case (.running, _): return asked?.reason
@@ -72,7 +72,7 @@ extension JobLog {
   }
 
   /// A person who had it stopped goes before its handler.
-  private var holder: JobHold {
+  var holder: JobHold {
     guard case .reported(.suspended(_, let holder)) = entries[turn].event else { return .request }
     return before(turn).asked?.stop == .suspended ? .request : holder
   }

@@ -31,6 +31,9 @@ extension Oracle {
     case .retry: return state == .ready ? .nothing : refusal
 
     case .cancel where state == .cancelled: return .nothing
+    // From now on its handler is not who holds it.
+    case .suspend(let reason) where state == .suspended && job.holder == .handler && wrong != .handlersHoldStays:
+      return .happens(.held(reason: reason ?? job.reason))
     case .suspend where state == .suspended: return .nothing
     case .complete where state == .succeeded: return .nothing
     case .fail where state == .failed: return .nothing

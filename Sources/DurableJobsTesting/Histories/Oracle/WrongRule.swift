@@ -12,7 +12,7 @@ package enum WrongRule: String, Sendable, CaseIterable {
   // Deadlines
   case overdueIsClaimed, begunIsOverdue, overdueRetries, retryKeepsDeadline
   // What people do
-  case suspensionBeatsCancel, resumeForgetsTime, resetCounts, retryKeepsAttempts, retryKeepsCrashes
+  case suspensionBeatsCancel, handlersHoldStays, resumeForgetsTime, resetCounts, retryKeepsAttempts, retryKeepsCrashes
   case completionKeepsClaim, priorityStays, startStays, payloadStays
   // Unique keys
   case cancelledKeepsKey, suspendedLosesKey, retryTakesKey, windowEndsWithJob, replaceSparesWaiting, appendsToNobody

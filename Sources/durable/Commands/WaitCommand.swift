@@ -69,11 +69,15 @@
               _ = try await store.patiently { try await store.store.whenFinished(id) }
             }
           }
-          for queue in ids.isEmpty ? queues : [] {
-            try await ObstacleReport.telling(of: { try await store.nextObstructed(queue) }, in: store) {
-              try await store.patiently { try await store.untilIdle(queue) }
+          guard ids.isEmpty else { return }
+          // What ends in one may have others begin in one that was idle.
+          repeat {
+            for queue in queues {
+              try await ObstacleReport.telling(of: { try await store.nextObstructed(queue) }, in: store) {
+                try await store.patiently { try await store.untilIdle(queue) }
+              }
             }
-          }
+          } while try await !store.patiently { try await store.areIdle(queues) }
         }
       }
       var isHeld = false
@@ -105,7 +109,7 @@
 
     /// Asked before anything is waited for, however little time there is.
     private static func hasEnded(_ ids: [JobID], _ queues: [String], in store: OpenStore) async throws -> Bool {
-      for queue in ids.isEmpty ? queues : [] where try await !store.isIdle(queue) { return false }
+      if ids.isEmpty { return try await store.areIdle(queues) }
       for id in ids where try await !store.store.job(id, detail: []).state.isFinished { return false }
       return true
     }
@@ -160,6 +164,16 @@
     /// Whether neither a worker that lives nor 'durable work' could do anything in a queue now.
     fileprivate func isIdle(_ queue: String) async throws -> Bool {
       try await store.outstanding(.queue(queue, and: [Self.reach])).isIdle
+    }
+
+    /// Whether all of these are idle at once.
+    fileprivate func areIdle(_ queues: [String]) async throws -> Bool {
+      let counts = { try await store.counts(where: .queues(queues)) }
+      let before = try await counts()
+      for queue in queues where try await !isIdle(queue) { return false }
+      // They are asked one after the other: where nothing has ended meanwhile, nothing has passed from one to another.
+      if queues.count == 1 { return true }
+      return try await counts() == before
     }
 
     fileprivate func untilIdle(_ queue: String) async throws {

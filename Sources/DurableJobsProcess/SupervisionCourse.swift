@@ -28,6 +28,9 @@
     /// Nothing of the command lives.
     var isAlone = false
 
+    /// When somebody sent HUP to the supervisor last, as a service manager may to each process.
+    var hungUp: Duration?
+
     private var asked: Duration?
     private var straysAreAsked = false
     private var killed: Duration?
@@ -62,6 +65,9 @@
       nextLook = now + pauses.next()
       return .look
     }
+
+    /// Whether a command that is found to have ended now may have done that because it was sent HUP with its supervisor.
+    func mayAnswerHangUp(_ now: Duration) -> Bool { hungUp.map { now <= $0 + CommandLock.termination } ?? false }
 
     /// The command was asked to end, and has not.
     private mutating func pressing(_ asked: Duration, _ half: Duration?, _ now: Duration) -> Step {

@@ -46,7 +46,8 @@
     /// Its supervisor told it to end, or did not let it begin, because the worker wanted that or somebody also asked
     /// the supervisor; and a success came only after that.
     var wasAsked = false
-    /// Somebody sent HUP to its supervisor. That means an end only if the worker stops, so the command was not told.
+    /// Somebody sent HUP to its supervisor not long before it ended. That means an end only if the worker stops, so the
+    /// command was not told.
     var wasHungUp = false
     /// How many processes of its session the command left when it ended by itself: they were told to end.
     var left = 0
@@ -161,6 +162,7 @@
       while true {
         if let end, !hasTold {
           hasTold = true
+          wasHungUp = course.mayAnswerHangUp(SystemClock().uptime)
           stderr.takeRest()
           try report(end, isLast: false).tell()
         }
@@ -232,7 +234,7 @@
       for signal in news.take() {
         switch signal {
         case SIGCHLD: try noticeEnd()
-        case SIGHUP: wasHungUp = true
+        case SIGHUP: course.hungUp = SystemClock().uptime
         default: passOnRequest()
         }
       }
@@ -242,7 +244,8 @@
     /// interrupted; any other end may be an answer to a request that arrived here last.
     private mutating func passOnRequest() {
       guard end?.isSuccess != true else { return }
-      wasAsked = true
+      // An end that was told stands.
+      if !hasTold { wasAsked = true }
       tell()
     }
 

@@ -47,6 +47,26 @@
       try orphan.end()
     }
 
+    @Test(arguments: [SIGTERM, SIGHUP])
+    func `an end that a supervisor has told stands, whatever comes after that`(signal: Int32) async throws {
+      let place = try Place()
+      let (said, told, go) = (try place.pipe("said"), try place.pipe("told"), try place.pipe("go"))
+      _ = try place.pipe("ready")
+      // What it leaves behind is asked to end once its own end was told.
+      let orphan = try Orphan(
+        id,
+        "(trap 'echo > told; read x < go; exit' TERM; echo > ready; while :; do sleep 0.01; done) & "
+          + "echo $$ $PPID > said; read x < ready; exit 3", place)
+      let (_, supervisor) = try await numbers(said)
+      _ = await told.read()
+      kill(supervisor, signal)
+      await until { !ProcessList.isWaiting(signal, for: supervisor) }
+      await go.write("go")
+      let report = try await orphan.report()
+      #expect(report.isLast && report.isOwnEnd, "\(report)")
+      try orphan.end()
+    }
+
     @Test func `who takes over from a worker that died does not ask a command again that was asked`() async throws {
       let place = try Place()
       let (said, told) = (try place.pipe("said"), try place.pipe("told"))

@@ -87,6 +87,14 @@
       #expect(ended.next(.seconds(1)) == .look)
     }
 
+    @Test func `an end may be the answer to a HUP for 5 s, and no longer`() {
+      let course = Course()
+      #expect(!course.mayAnswerHangUp(.zero))
+      course.change { $0.hungUp = .seconds(1) }
+      #expect(course.mayAnswerHangUp(.seconds(6)))
+      #expect(!course.mayAnswerHangUp(.milliseconds(6001)))
+    }
+
     @Test func `a command that can't even be killed is given up`() {
       let course = Course()
       course.change { $0.lifeLineIsCut = true }
@@ -99,6 +107,7 @@
   private final class Course {
     private var course = SupervisionCourse()
     func next(_ now: Duration) -> SupervisionCourse.Step { course.next(now) }
+    func mayAnswerHangUp(_ now: Duration) -> Bool { course.mayAnswerHangUp(now) }
     func change(_ body: (inout SupervisionCourse) -> Void) { body(&course) }
   }
 #endif

@@ -132,6 +132,19 @@
       #expect(ended.stderr.contains("bytes of what it wrote were not kept, and are missing here"), "\(ended.stderr)")
     }
 
+    @Test("add --follow ends where its store is gone, however much its command writes that nobody shows any more")
+    func storeGone() async throws {
+      let ended = try await durable.shell(
+        """
+        mkfifo said
+        "$DURABLE" add --follow --shell -- '
+          echo > said; while test -e jobs.sqlite; do sleep 0.01; done; sleep 1; head -c 40000000 /dev/zero' > /dev/null &
+        read line < said; mv jobs.sqlite moved; wait $!
+        """)
+      #expect(ended.status == .exited(5), "\(ended.stderr)")
+      #expect(ended.stderr.contains("jobs.sqlite"), "\(ended.stderr)")
+    }
+
     @Test(
       "add --follow ends with 1 where a file holds what more than one run wrote, and says how much is of earlier ones")
     func twoRuns() async throws {

@@ -273,6 +273,23 @@
       #expect(ended.status == .exited(130), "\(ended.stderr)")
     }
 
+    @Test("add --follow shows what its command says while the server is away")
+    func outputWithoutServer() async throws {
+      let server = try TestServer()
+      let durable = try Durable(store: server.string())
+      let (runs, goOn) = (try Fifo(in: durable, "runs"), try Fifo(in: durable, "goOn"))
+      let line = "echo runs >\(runs.path); cat \(goOn.path) >&2"
+      let ended = try await durable.run("add", "--follow", "--shell", "--", line) { program in
+        #expect(await runs.said() == "runs")
+        try server.stop()
+        try await program.says("Waiting for the store")
+        await goOn.say("it goes on")
+        try await program.says("it goes on")
+        try server.start()
+      }
+      #expect(ended.status == .exited(0), "\(ended.stderr)")
+    }
+
     @Test("get that is asked to stop while the server is away does not wait for it, and says how to go on")
     func fetchWithoutServer() async throws {
       let server = try TestServer()

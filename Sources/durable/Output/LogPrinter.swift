@@ -246,7 +246,7 @@
       do {
         while true {
           // Asked before the last look, so that nothing is written in between.
-          job = try await store.patientLook(at: id)
+          job = try await look(job, &printer)
           // A command that runs here may end after its job, and notes how.
           let isFinal = (job?.state.isFinished ?? true) && place() != .here
           printer.show(job, isFinal: isFinal)
@@ -258,6 +258,24 @@
       } catch is CancellationError {
         printer.show(job, isFinal: true)
         return printer.stdout
+      }
+    }
+
+    /// The job as it is now. A command that runs here waits for its output to be shown: until the store answers, it is shown
+    /// of the job as it was `last`.
+    private func look(_ last: JobSnapshot?, _ printer: inout LogPrinter) async throws -> JobSnapshot? {
+      guard place() == .here else { return try await store.patientLook(at: id) }
+      return try await withThrowingTaskGroup(of: JobSnapshot??.self) { group in
+        group.addTask { try await store.patientLook(at: id) }
+        defer { group.cancelAll() }
+        while true {
+          group.addTask {
+            try await Task.sleep(for: Self.interval)
+            return .none
+          }
+          if case .some(let job)? = try await group.next() { return job }
+          if place() == .here { printer.show(last, isFinal: false) }
+        }
       }
     }
   }

@@ -15,6 +15,8 @@
     let runs: Runs
     /// Whether it has run here: what became of that is not known where the store does not take it.
     private let hasBegun = Lock(false)
+    /// Whether what it writes could not be shown any more, as the store can't be used.
+    private let hasFailed = Lock(false)
     /// Whether a line has said when it goes on.
     private let isAnnounced = Lock(false)
 
@@ -51,7 +53,7 @@
         Talk.line(
           "Job \(id) may run again: '\(store.command("work", queue: queue))' goes on with it, "
             + "'\(store.command("log \(id)"))' shows what it wrote, '\(store.command("cancel \(id)"))' ends it")
-        throw ExitCode(.interrupted)
+        throw ExitCode(hasFailed.value ? .storeNotUsable : .interrupted)
       }
     }
 
@@ -62,7 +64,14 @@
         store: store, id: id, attempt: nil, json: json, place: { runPlace.withLock { $0 } },
         isUnwanted: { interruption.wasAsked })
       let stdout = try await withThrowingTaskGroup(of: ShownOutput.self) { group in
-        group.addTask { try await follower.run() }
+        group.addTask {
+          do { return try await follower.run() } catch {
+            // The command would wait for ever until somebody shows what it writes.
+            hasFailed.withLock { $0 = true }
+            interruption.stop(grace: .zero)
+            throw error
+          }
+        }
         try await work(worker, interruption)
         // Nothing runs here any more, whatever was told of that.
         runPlace.withLock { if $0 == .here { $0 = .hasRunHere } }

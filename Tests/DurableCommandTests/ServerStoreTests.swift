@@ -290,6 +290,30 @@
       #expect(ended.status == .exited(0), "\(ended.stderr)")
     }
 
+    /// On this server, the time is an hour later than here.
+    private func setClockAhead() throws {
+      try server.psql(
+        """
+        CREATE SCHEMA ahead; CREATE FUNCTION ahead.clock_timestamp() RETURNS timestamptz LANGUAGE sql
+        AS $$ SELECT pg_catalog.clock_timestamp() + interval '1 hour' $$;
+        ALTER DATABASE \(database) SET search_path = ahead, pg_catalog, public
+        """, database: database)
+    }
+
+    @Test("add --follow and wait go by the server's clock, and not by that of their machine")
+    func serversClock() async throws {
+      try setClockAhead()
+      let twice = try await durable("add", "--follow", "--max-attempts", "2", "--", "false")
+      #expect(twice.status == .exited(1))
+      #expect(try await durable.job(1)["attempt"] as? Int == 2)
+      let created = try #require(try await durable.job(1)["createdAt"] as? String)
+      let formatter = ISO8601DateFormatter()
+      formatter.formatOptions.insert(.withFractionalSeconds)
+      #expect(try #require(formatter.date(from: created)).timeIntervalSinceNow > 1800, "the server's time is another")
+      let late = try await durable.add("--deadline", "1s", "--", "true")
+      #expect(try await durable("wait", "\(late)").status == .exited(1))
+    }
+
     @Test("get that is asked to stop while the server is away does not wait for it, and says how to go on")
     func fetchWithoutServer() async throws {
       let server = try TestServer()

@@ -65,7 +65,7 @@
         JobQuery(
           .kind(Download.self) && .unfinished, detail: .failures, after: JobID(rawValue: first.rawValue - 1),
           limit: Self.page))
-      let now = (clock.uptime, Date())
+      let now = (clock.uptime, store.clock.now)
       var ended = page.filter { $0.state == .suspended && own.contains($0.id) }.map(\.id)
       let kept = try await obstacles(of: page.filter { own.contains($0.id) })
       for job in page where own.contains(job.id) {

@@ -63,7 +63,8 @@
         "Job \(job.id) \(reason.cause(in: store, of: job, tell))".withVisibleControls
       }
       if isLive, LiveLine.isPossible {
-        LiveLine.show { text { "in \(Duration.seconds($0.timeIntervalSinceNow).roughly)" } }
+        let clock = store.store.clock
+        LiveLine.show { text { "in \(Duration.seconds($0.timeIntervalSince(clock.now)).roughly)" } }
       } else if !isKnown(job.id), isNews(reason, of: job.id) {
         Talk.line(text { $0.forPeople })
       }
@@ -79,7 +80,8 @@
     }
 
     private mutating func note(_ job: JobSnapshot) async throws {
-      if job.state != .running, !job.state.isFinished, let deadline = job.deadline?.date, deadline <= Date() {
+      let now = store.store.clock.now
+      if job.state != .running, !job.state.isFinished, let deadline = job.deadline?.date, deadline <= now {
         // Who else is there to give it up?
         _ = try await store.store.recover(RecoveryRequest())
       }
@@ -87,7 +89,7 @@
       let lives = job.waits?.workers.contains { $0.standing == .alive } ?? false
       reasons = why.reasons
       isLost = false
-      let timed = why.reasons.filter { $0.end ?? .distantPast > Date() }.max { $0.end! < $1.end! }
+      let timed = why.reasons.filter { $0.end ?? .distantPast > now }.max { $0.end! < $1.end! }
       if let timed, let end = timed.end { tell(timed, until: end, of: job) } else { LiveLine.hide() }
       for reason in why.reasons where reason.end == nil {
         switch reason {

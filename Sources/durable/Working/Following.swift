@@ -181,7 +181,8 @@
         guard let job = try await store.patientLook(at: id) else { return }
         if job.state.isFinished || job.state == .suspended { return }
         try await report.look(at: job)
-        let isDue = job.state == .ready || (job.state == .scheduled && job.runAt ?? .distantPast <= Date())
+        let now = store.store.clock.now
+        let isDue = job.state == .ready || (job.state == .scheduled && job.runAt ?? .distantPast <= now)
         // Who runs the next job first takes back what a dead worker has left.
         if isDue && !report.isPaused || report.isLost {
           LiveLine.hide()

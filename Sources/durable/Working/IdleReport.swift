@@ -34,7 +34,9 @@
         let next = try? await next()
         if let next { try? await report.look(at: next) } else { LiveLine.hide() }
         let timer = next?.runAt.map { time in
-          store.store.clock.schedule(after: .seconds(max(1, time.timeIntervalSinceNow + 1))) { [gate] in gate.open() }
+          let clock = store.store.clock
+          let wait = Duration.seconds(max(1, time.timeIntervalSince(clock.now) + 1))
+          return clock.schedule(after: wait) { [gate] in gate.open() }
         }
         await gate.pass()
         timer?.cancel()

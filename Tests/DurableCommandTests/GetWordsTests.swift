@@ -225,6 +225,16 @@
           "Go on with: durable get '--store=postgres://jobs@db/app?sslmode=require' https://a.example/x "
             + "(and the password again, not shown here)"
         ),
+        (
+          ["get", "--store", "host=db user=jobs password='hu sh' dbname=app", "https://a.example/x"],
+          "Go on with: durable get --store 'host=db user=jobs dbname=app' https://a.example/x "
+            + "(and the password again, not shown here)"
+        ),
+        (
+          ["get", "--store=postgres://jobs@db/app?password=hush", "-H@h", "x"],
+          "Go on with: durable get --store=postgres://jobs@db/app -H@h x (and the password again, not shown here)"
+        ),
+        (["get", "--store", "my jobs", "x"], "Go on with: durable get --store 'my jobs' x"),
         (["get", String(repeating: "x", count: 600)], "Go on with the same command, or with: durable work"),
       ] as [([String], String)])
     func again(arguments: [String], hint: String) {

@@ -19,21 +19,17 @@
       var rest = arguments[...]
       func visible(_ word: SystemText) -> SystemText {
         guard word.display.contains("://") else { return word }
-        var visible = word.display.withoutCredentials
-        var user = ""
-        // A store's user stays: as another one, one goes on elsewhere, or nowhere.
-        let ofStore = /((?:--store=)?postgres(?:ql)?:\/\/)([^\s\/?#:@]+)(:[^\s\/?#@]*)?@([^@]*)/
-        if let (_, scheme, name, password, rest) = word.display.wholeMatch(of: ofStore)?.output {
-          visible = String(scheme + rest)
-          user = "\(name)@"
-          if password != nil { hidesPassword = true }
-        } else if visible != word.display {
-          hidesPassword = true
-        }
-        var shown = visible.withoutPasswords
-        if shown != visible { hidesSignature = true }
-        if !user.isEmpty { shown.replace("://", with: "://\(user)", maxReplacements: 1) }
+        let named = word.display.withoutCredentials
+        if named != word.display { hidesPassword = true }
+        let shown = named.withoutPasswords
+        if shown != named { hidesSignature = true }
         return SystemText(shown)
+      }
+      // A store's user stays: as another one, one goes on elsewhere, or nowhere.
+      func visible(store word: SystemText) -> SystemText {
+        guard case .server(let place)? = try? StorePlace(word.display) else { return visible(word) }
+        if place.hasSecret { hidesPassword = true }
+        return SystemText(place.shown)
       }
       while let word = rest.popFirst() {
         let text = word.display
@@ -41,6 +37,12 @@
           // What follows is no option.
           words.append(word)
           while let word = rest.popFirst() { words.append(visible(word)) }
+        } else if text == "--store" {
+          guard let value = rest.popFirst() else { break }
+          words += [word, visible(store: value)]
+        } else if text.hasPrefix("--store=") {
+          let value = visible(store: SystemText(String(text.dropFirst("--store=".count))))
+          words.append(SystemText("--store=\(value.display)"))
         } else if text == "-H" || text == "--header" {
           guard let value = rest.popFirst() else { break }
           if Self.isFile(value.display) { words += [word, value] } else { hidesHeaders = true }

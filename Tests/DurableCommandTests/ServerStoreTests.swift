@@ -290,6 +290,21 @@
       #expect(ended.status == .exited(0), "\(ended.stderr)")
     }
 
+    @Test("wait --timeout gives up in time also where the server does not answer")
+    func timeoutInSilence() async throws {
+      let wire = try TestWire(before: server)
+      let id = try await durable.add("--", "true")
+      let silent = "postgres://postgres@/\(database)?host=\(wire.folder)"
+      let ended = try await durable.run("wait", "\(id)", "--timeout", "4", "--store", silent) { program in
+        try await program.says("no worker is running for it")
+        wire.fallSilent(true)
+      }
+      #expect(ended.status == .exited(4), "\(ended.stderr)")
+      #expect(ended.stderr.contains("still not done after 4.0 s"), "\(ended.stderr)")
+      // The call that was under way would fail by itself much later.
+      #expect(!ended.stderr.contains("Waiting for the store"), "\(ended.stderr)")
+    }
+
     /// On this server, the time is an hour later than here.
     private func setClockAhead() throws {
       try server.psql(

@@ -140,21 +140,17 @@
 
     /// Throws the exit code if `work` has not ended before `limit`, and says so.
     static func within(_ limit: Duration?, _ work: @escaping @Sendable () async throws -> Void) async throws {
-      let isDone = try await withThrowingTaskGroup(of: Bool.self) { group in
-        group.addTask {
-          try await work()
-          return true
-        }
-        if let limit {
-          group.addTask {
-            try await Task.sleep(for: limit)
-            return false
-          }
-        }
-        defer { group.cancelAll() }
-        return try await group.next()!
-      }
-      guard !isDone, let limit else { return }
+      guard let limit else { return try await work() }
+      let errand = Errand(work)
+      errand.leave(after: limit)
+      if try await errand.value() != nil { return }
+      errand.cancel()
+      errand.leave(after: .seconds(1))
+      do {
+        // What has not ended by then is kept by a store that does not answer.
+        if try await errand.value() == nil { OpenStore.leaveOpen() }
+      } catch {}  // it was cancelled
+      LiveLine.hide()
       Talk.error("still not done after \(limit.forPeople)", code: "timedOut")
       throw ExitCode(.timedOut)
     }

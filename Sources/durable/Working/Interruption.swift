@@ -65,14 +65,10 @@
     private func untilLate<R: Sendable>(
       _ store: OpenStore, _ work: @escaping @Sendable () async throws -> R
     ) async throws -> R? {
-      let (ends, end) = AsyncStream.makeStream(of: Result<R, any Error>?.self)
+      let errand = Errand(work)
       isAway.withLock { $0 = { await !store.answers(within: Self.goodBye) } }
-      onLate.withLock { $0 = { end.yield(nil) } }
-      Task {  // ended by the end of the process, if it is not waited for
-        do { end.yield(.success(try await work())) } catch { end.yield(.failure(error)) }
-      }
-      for await result in ends { return try result?.get() }
-      return nil
+      onLate.withLock { $0 = { errand.leave() } }
+      return try await errand.value()
     }
 
     var wasAsked: Bool { demands.withLock { $0.wasAsked } }

@@ -177,6 +177,24 @@
       try await durable.untilGone(id)
     }
 
+    @Test(
+      "wait and batch wait exit with 1 where something lives of a command that can't be ended, and say what",
+      arguments: [["wait", "1"], ["wait"], ["batch", "wait", "b"]])
+    func waitBesideWhatLives(words: [String]) async throws {
+      try await durable("batch", "create", "b")
+      let id = try await durable.add("--batch", "b", "--", "true")
+      try await durable("batch", "close", "b")
+      #expect(try await durable("work", "--drain").status == .exited(0))
+      // Who holds the lock and does not say who it is can't be ended.
+      let lock = open("\(durable.store)-jobs/\(id)/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      defer { close(lock) }
+      try #require(flock(lock, LOCK_EX | LOCK_NB) == 0 && ftruncate(lock, 0) == 0)
+      try Data("{}".utf8).write(to: URL(fileURLWithPath: "\(durable.store)-jobs/at-work/\(id)"))
+      let waited = try await durable.run(words.map { Array($0.utf8) })
+      #expect(waited.status == .exited(1), "\(waited.stderr)")
+      #expect(waited.stderr.contains("of its command still lives"), "\(waited.stderr)")
+    }
+
     @Test("complete and fail end what a dead worker and its supervisor have left", arguments: ["complete", "fail"])
     func remains(verb: String) async throws {
       let id = try await commandLeftAlone()

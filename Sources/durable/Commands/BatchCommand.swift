@@ -154,8 +154,8 @@
             try await store.patiently { try await Self.tell(batch, json: false) }
           }
         }
-        try await store.endRemains(in: .batch(batch.id), letting: ObstacleReport.lastWords)
-        if try await batch.status.unsuccessful > 0 { throw ExitCode(.jobFailed) }
+        let lives = try await store.endRemains(in: .batch(batch.id), letting: ObstacleReport.lastWords)
+        if try await batch.status.unsuccessful > 0 || !lives.isEmpty { throw ExitCode(.jobFailed) }
       }
 
       /// How far it is, until it is done.

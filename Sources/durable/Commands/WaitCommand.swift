@@ -82,12 +82,16 @@
       }
       var isHeld = false
       for queue in ids.isEmpty ? queues : [] where try await Self.tellWhatIsLeft(store, queue) { isHeld = true }
-      if ids.isEmpty { try await store.endRemains(in: .queues(Set(queues)), letting: ObstacleReport.lastWords) }
-      _ = try await store.ofEach(ids) { try await store.endRemains(of: $0, letting: ObstacleReport.lastWords) }
+      let lives =
+        if ids.isEmpty {
+          try await store.endRemains(in: .queues(Set(queues)), letting: ObstacleReport.lastWords)
+        } else {
+          try await store.ofEach(ids) { try await store.endRemains(of: $0, letting: ObstacleReport.lastWords) }
+        }
       var jobs: [JobSnapshot] = []
       for id in ids { jobs.append(try await store.patiently { try await store.store.job(id) }) }
       try report(jobs)
-      if isHeld { throw ExitCode(.jobFailed) }
+      if isHeld || !lives.isEmpty { throw ExitCode(.jobFailed) }
     }
 
     private func tellWhatIsWaitedFor(_ ids: [JobID], _ queues: [String], _ store: OpenStore) async throws {

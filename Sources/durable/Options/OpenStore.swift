@@ -141,12 +141,14 @@
     }
 
     /// The same of all of these jobs that have ended.
-    func endRemains(in filter: JobFilter, letting worker: Duration) async throws {
+    func endRemains(in filter: JobFilter, letting worker: Duration) async throws -> [JobID: String] {
+      var lives: [JobID: String] = [:]
       for page in CommandRemains.living(beside: path).pages(of: 400) {
         let ended = JobQuery(filter && .ids(page) && !.unfinished, limit: page.count)
         let jobs = try await patiently { try await store.jobs(ended) }
-        _ = try await ofEach(jobs.map(\.id)) { try await endRemains(of: $0, letting: worker) }
+        lives.merge(try await ofEach(jobs.map(\.id)) { try await endRemains(of: $0, letting: worker) }) { $1 }
       }
+      return lives
     }
 
     /// Ends what lives of the command of a job that was removed, and deletes what was kept beside the store for it. Says so,

@@ -187,7 +187,11 @@
         if isDue && !report.isPaused || report.isLost {
           LiveLine.hide()
           do {
-            if try await worker.runNext(only: id) { continue }
+            if try await worker.runNext(only: id) {
+              // Its end is stored: the next attempt has not begun.
+              hasBegun.withLock { $0 = false }
+              continue
+            }
             report.found(nothingFor: job)
           } catch let error as JobError where error.isPassing && !hasBegun.withLock(\.self) {}
         }

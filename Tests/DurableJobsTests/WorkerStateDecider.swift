@@ -35,9 +35,9 @@ final class Decider {
   func next(_ now: Duration) -> WorkerState.Step { state.next(now) }
   func turnEnded(claimed: ClaimBatch?, _ now: Duration) { state.turnEnded(claimed: claimed, now) }
   func turnFailed(
-    _ results: [ClaimSettlement], wantedClaim: Bool, isPassing: Bool, _ now: Duration
+    _ results: [ClaimSettlement], wantedClaim: Bool, isPassing: Bool, isUnderWay: Bool = false, _ now: Duration
   ) -> WorkerState.Refusal {
-    state.turnFailed(results, wantedClaim: wantedClaim, isPassing: isPassing, now)
+    state.turnFailed(results, wantedClaim: wantedClaim, isPassing: isPassing, isUnderWay: isUnderWay, now)
   }
   func joinTurn() -> ClaimRequest.Join? { state.joinTurn() }
   func leaveTurn() -> [ClaimSettlement] { state.leaveTurn() }

@@ -104,4 +104,16 @@ import Testing
     #expect(state.next(.seconds(1)) == .giveBack(results))
     #expect(state.next(.seconds(9)) == .wait(until: nil))
   }
+
+  @Test func `before its store closes it gives back also the only job it has, whose result it could not store`() {
+    let state = Decider.holding(job: 1)
+    let attempt = RunningAttempt.make(job: 1, queue: "a")
+    state.ended(attempt, .success(of: attempt))
+    let results = [ClaimSettlement.success(of: attempt)]
+    state.storeCloses(.seconds(3))
+    #expect(state.next(.seconds(3)) == .turn(results, claim: nil))
+    #expect(state.turnFailed(results, wantedClaim: false, isPassing: true, .seconds(3)) == .again)
+    #expect(state.next(.seconds(3)) == .giveBack(results))
+    #expect(state.next(.seconds(3)) == .done)
+  }
 }

@@ -364,6 +364,45 @@ import Testing
     #expect(state.next(now) == .turn([results[0]], claim: ["a": 2]))
   }
 
+  @Test func `while the store is at a result, jobs are claimed without it, and no run gives it up`() {
+    let state = Decider.make(goal: .idle, limits: ["a": 1], isFresh: false)
+    let attempt = RunningAttempt.make(job: 1, queue: "a")
+    state.claimed([attempt])
+    state.ended(attempt, .success(of: attempt))
+    let results = [ClaimSettlement.success(of: attempt)]
+    var now = Duration.zero
+    func turn() -> WorkerState.Step {
+      while true {
+        switch state.next(now) {
+        case .renew: state.renewed([:])
+        case .recover: state.recovered(RecoveryReport(), now)
+        case let step: return step
+        }
+      }
+    }
+    func isUnderWay(claim: Bool) {
+      #expect(state.turnFailed(results, wantedClaim: claim, isPassing: true, isUnderWay: true, now) == .again)
+      #expect(turn() == .wait(until: now + .seconds(1)))
+      now += .seconds(1)
+    }
+    #expect(turn() == .turn(results, claim: ["a": 1]))
+    isUnderWay(claim: true)
+    for _ in 0..<100 {
+      state.learnedKinds()
+      #expect(turn() == .turn([], claim: ["a": 1]))
+      #expect(state.joinTurn()?.results == nil)
+      state.turnEnded(claimed: ClaimBatch(), now)
+      #expect(turn() == .turn(results, claim: nil))
+      isUnderWay(claim: false)
+    }
+    state.learnedKinds()
+    #expect(turn() == .turn([], claim: ["a": 1]))
+    state.turnEnded(claimed: ClaimBatch(), now)
+    #expect(turn() == .turn(results, claim: nil))
+    state.turnEnded(claimed: nil, now)
+    #expect(turn() == .askIfIdle)
+  }
+
   @Test func `a run until idle that has claimed once more asks again before it ends`() {
     let state = Decider.make(goal: .idle, limits: ["a": 1], isFresh: false)
     #expect(state.next(.zero) == .askIfIdle)

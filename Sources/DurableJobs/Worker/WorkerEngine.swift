@@ -327,9 +327,10 @@ final class WorkerEngine: Sendable {
       }
       return
     }
-    let isPassing = (error as? JobError)?.isPassing ?? false
+    let (isPassing, cause) = ((error as? JobError)?.isPassing ?? false, (error as? JobError)?.cause)
     let refusal = shared.withLock {
-      $0.state.turnFailed(settlements, wantedClaim: wantedClaim, isPassing: isPassing, uptime)
+      $0.state.turnFailed(
+        settlements, wantedClaim: wantedClaim, isPassing: isPassing, isUnderWay: cause is ResultUnderWay, uptime)
     }
     switch refusal {
     case .giveUp:

@@ -86,6 +86,8 @@ struct WorkerState: Sendable {
   private var notBefore: Duration = .zero
   /// How many of the first results are offered one at a time, to find the one that the store refuses.
   private var suspects = 0
+  /// The store is at a result, which takes long: the next claim is made without it.
+  private var claimsAlone = false
 
   /// `spread`: from 0 to 1. Makes workers that started at the same moment sweep at different times.
   init(goal: Goal, limits: [String: Int], knowsKinds: Bool, now: Duration, spread: Double = 0) {
@@ -140,17 +142,20 @@ struct WorkerState: Sendable {
   }
 
   private mutating func nextTurn() -> Step? {
-    if suspects > 0 {
+    let free = workMayWait ? freeSlots : nil
+    let isAlone = claimsAlone && free != nil
+    claimsAlone = false
+    if suspects > 0, !isAlone {
       suspects -= 1
       return .turn([results.removeFirst()], claim: nil)
     }
-    let free = workMayWait ? freeSlots : nil
     guard !results.isEmpty || free != nil else { return nil }
     if free != nil {
       (workMayWait, othersEnded) = (false, false)
-      ending = full.isEmpty ? [] : Set(results.map(\.token.job))
+      ending = full.isEmpty || isAlone ? [] : Set(results.map(\.token.job))
     }
     asked = free ?? [:]
+    if isAlone { return .turn([], claim: free) }
     defer { results.removeAll(keepingCapacity: true) }
     return .turn(results, claim: free)
   }
@@ -254,20 +259,23 @@ struct WorkerState: Sendable {
   }
 
   /// `isPassing`: the store may come back. Otherwise results are offered one at a time to find the one it refuses.
+  /// `isUnderWay`: it is at one of them, however long that takes.
   mutating func turnFailed(
-    _ settlements: [ClaimSettlement], wantedClaim: Bool, isPassing: Bool, _ now: Duration
+    _ settlements: [ClaimSettlement], wantedClaim: Bool, isPassing: Bool, isUnderWay: Bool = false, _ now: Duration
   ) -> Refusal {
     if wantedClaim { workMayWait = true }
     if !isPassing, settlements.count == 1, !wantedClaim { return .refused(settlements[0]) }
     results.insert(contentsOf: settlements, at: isPassing ? suspects : 0)
     if atWork.isEmpty, results.isEmpty, goal != .none || !isPassing { return .giveUp }
-    if isPassing, hasWaitedEnough(now), atWork.isEmpty { return .giveUp }
+    if isUnderWay { (claimsAlone, awaySince) = (true, nil) }
+    if isPassing, hasWaitedEnough(now), atWork.isEmpty, !mustGiveBack { return .giveUp }
     if isPassing {
       failures += 1
       // One of them may be what takes too long: each is offered by itself then, in turn.
       suspects = suspects > 0 ? suspects + settlements.count : failures > 2 && results.count > 1 ? results.count : 0
+      if isUnderWay { suspects = results.count }
       let wait = BackOff(base: .milliseconds(100), factor: 2, cap: .seconds(5)).delay(number: failures, random: 1)
-      notBefore = now + wait
+      notBefore = now + (isUnderWay ? .seconds(1) : wait)
     } else if !settlements.isEmpty {
       suspects = settlements.count
     } else {

@@ -17,8 +17,9 @@
       public var schema = "durable_jobs"
       /// How many process deaths a job survives, and how long finished jobs are kept.
       public var policy = StorePolicy()
-      /// The most connections, not counting one more that listens. Of several, the last is for workers, if there are any:
-      /// other calls don't take it then, and transactions of a program's own never do.
+      /// The most connections, not counting one more that listens, and one while the end of a job takes longer than
+      /// ``callLimit``. Of several, the last is for workers, if there are any: other calls don't take it then, and
+      /// transactions of a program's own never do.
       public var connections = 4
       /// How long a call may take in total.
       public var callLimit = Duration.seconds(30)
@@ -155,7 +156,11 @@
     public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
       for job in settlements.flatMap(\.followUps) { try job.check() }
       let turn = Turn(settlements, thenClaim)
-      return try await engine.writeForWorker { try turn.run(in: $0) }
+      try engine.checkIsNotLate(settlements)
+      do { return try await engine.writeForWorker { try turn.run(in: $0) } } catch {
+        guard let late = turn.late.value else { throw error }
+        throw engine.store(late: late)
+      }
     }
 
     public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {

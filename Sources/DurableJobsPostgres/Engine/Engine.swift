@@ -192,7 +192,10 @@
       guard getpid() == process else { return }
       if !isLeaving.exchange(true) {
         // In a task of its own, since who is cancelled waits for nothing.
-        await Task { [signals] in await signals.localWorkers.giveBack() }.value
+        await Task { [self] in
+          await giveUpLateEnds()
+          await signals.localWorkers.giveBack()
+        }.value
         close()
       }
       await pool.end()
@@ -201,6 +204,7 @@
     /// Ends everything, once pending work is carried out.
     func close() {
       guard getpid() == process else { return }
+      context.lateEnds.close()
       notices.end()
       deathWatch.end()
       pool.close()

@@ -63,19 +63,56 @@
       }
     }
 
-    /// Ends by themselves the jobs whose end was too much for a claim, or for a sweep, which does not wait for that.
+    /// Throws what a result was answered that is being stored by itself: whoever offers it again has to wait no longer.
+    func checkIsNotLate(_ results: [ClaimSettlement]) throws {
+      guard !isClosed, let answer = context.lateEnds.answer(to: results) else { return }
+      endLate()
+      throw answer
+    }
+
+    /// Stores by itself a result that took longer than a call may. Returns what its worker is told meanwhile.
+    func store(late result: ClaimSettlement) -> JobError {
+      let answer = JobError(
+        .storeFailed,
+        "the store \(server) is at the result of job \(result.token.job), which takes longer than a call may, as where very many "
+          + "jobs wait for it", cause: ResultUnderWay())
+      context.lateEnds.keep(result, answer: answer)
+      endLate()
+      return answer
+    }
+
+    /// Ends by themselves the jobs whose end was too much for a call, on a connection of its own: nobody waits for that, and
+    /// it takes as long as it takes. The thread ends once each was tried, or the store is closed.
     private func endLate() {
-      guard context.lateEnds.begin(at: clock.uptime) else { return }
-      // Unstructured, since the sweep does not wait for it. It ends once each was tried.
-      Task(executorPreference: EngineThread.shared) { [weak self] in
-        while let self, let id = context.lateEnds.next(at: clock.uptime) {
-          let patience = configuration.lockPatience
-          let hasEnded = try? await run(as: .worker) {
-            try $0.write(until: $1, waitingForLocks: patience) { try $0.endLate(id) }
+      let ends = context.lateEnds
+      guard ends.begin(at: clock.uptime) else { return }
+      do {
+        try StoreThread.start("durable-late") { [self] in
+          let session = Session(engine: self, number: Int64(configuration.connections))
+          let (limit, locks) = (configuration.callLimit, configuration.lockPatience)
+          let patience = Connection.Patience(limit: limit) { ends.isClosed }
+          while let end = ends.next(at: clock.uptime) {
+            let hasEnded = try? session.write(
+              until: SystemClock().uptime + limit, waitingForLocks: locks, patience: patience
+            ) { transaction in
+              guard let result = end.result else { return try transaction.endLate(end.id) }
+              _ = try transaction.settle([result])
+              return true
+            }
+            ends.tried(end.id, hasEnded: hasEnded ?? false, at: clock.uptime)
           }
-          context.lateEnds.tried(id, hasEnded: hasEnded ?? false, at: clock.uptime)
+          session.disconnect()
+          ends.rest()
         }
+      } catch {
+        ends.rest()
       }
+    }
+
+    /// Jobs whose results are not stored are given back: their workers may be gone, and found them locked.
+    func giveUpLateEnds() async {
+      let results = await context.lateEnds.end().map { ClaimSettlement(token: $0.token, result: .interrupted) }
+      if !results.isEmpty { _ = try? await writeForWorker { try $0.settle(results) } }
     }
 
     /// The first sweep looks for jobs that run for no worker, and one of twenty after it: none come to be.

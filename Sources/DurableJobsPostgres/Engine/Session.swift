@@ -29,14 +29,17 @@
     /// Runs `body` in a transaction that is durable when this returns, and again from its start if another transaction
     /// conflicted or the connection was lost. If the connection is lost during the commit, the server is asked later
     /// whether the commit happened, and lasts. With `lockPatience` it is not run again if it waited for a lock that long.
+    /// With `patience` it takes as long as it takes, and `deadline` is that of its beginning.
     func write<R>(
-      until deadline: Duration, waitingForLocks lockPatience: Duration? = nil, _ body: (Transaction) throws -> R
+      until deadline: Duration, waitingForLocks lockPatience: Duration? = nil, patience: Connection.Patience? = nil,
+      _ body: (Transaction) throws -> R
     ) throws -> R {
       var attempt = 0
       var deadline = deadline
       while true {
         deadline += try setWaitsRight(until: deadline)
         let transaction = try begin(until: deadline, lockPatience, attempt: &attempt)
+        transaction.connection.patience = patience
         do {
           let moment = engine.knownMoment
           guard moment.map({ engine.time.setBack(at: $0) == 0 }) ?? true else { continue }
@@ -51,8 +54,8 @@
             where failure.endsConnection && failure.kind != .sqlState("25006") && transaction.isEnding
           {
             connection = nil
-            let patience = max(deadline, SystemClock().uptime + .seconds(5))
-            guard try hasCommitted(transaction, until: patience) else { throw failure }
+            let end = max(deadline, SystemClock().uptime + .seconds(5))
+            guard try hasCommitted(transaction, until: end) else { throw failure }
             transaction.accept()
           }
           if transaction.endsSession { connection = nil }
@@ -62,7 +65,8 @@
         } catch {
           abandon(transaction, after: error)
           if lockPatience != nil, (error as? PostgresFailure)?.sqlState == "55P03" { throw error }
-          try waitBeforeAnother(&attempt, after: error, until: deadline)
+          if let patience { deadline = SystemClock().uptime + patience.limit }
+          try waitBeforeAnother(&attempt, after: transaction.explained(error), until: deadline)
         }
       }
     }
@@ -294,6 +298,7 @@
 
     private func connected(until deadline: Duration) throws -> Connection {
       if let connection, connection.isUsable {
+        connection.patience = nil
         // What is sent behind a notice that is held up would be carried out after it, when nobody waits any more.
         let limit = SystemClock().uptime + Notices.patience
         if connection.readPosted(until: min(deadline, limit)) {

@@ -2,49 +2,110 @@
   import DurableJobs
 
   /// Jobs whose end could not be stored in the time of a call, with all that follows: very many wait for them, or somebody
-  /// keeps one that does locked. Claims and sweeps, of which each would fail, leave them alone. Each is ended in a
-  /// transaction of its own, which is tried again after a while.
+  /// keeps one that does locked. Claims and sweeps, of which each would fail, leave them alone, and a worker's result is
+  /// kept. Each is ended in a transaction of its own, which takes as long as it takes.
   final class LateEnds: Sendable {
+    struct End {
+      let id: JobID
+      /// When it is tried next, by the store's clock.
+      var due = Duration.zero
+      /// What ended it, if that is not its deadline or a crash.
+      var result: ClaimSettlement?
+      /// What its worker is told until that is stored.
+      var answer: JobError?
+    }
+
     private struct State {
-      /// When each is tried next, by the store's clock.
-      var jobs: [JobID: Duration] = [:]
+      var ends: [JobID: End] = [:]
       var isAtWork = false
+      var isClosed = false
+      /// Who waits for the end of the work.
+      var leaving: CheckedContinuation<Void, Never>?
     }
 
     private static let pause = Duration.seconds(300)
     private let state = Lock(State())
 
-    var count: Int64 { state.withLock { Int64($0.jobs.count) } }
+    var count: Int64 { state.withLock { Int64($0.ends.count) } }
 
-    func contains(_ id: JobID) -> Bool { state.withLock { $0.jobs[id] != nil } }
+    func contains(_ id: JobID) -> Bool { state.withLock { $0.ends[id] != nil } }
 
-    func without(_ ids: [JobID]) -> [JobID] { state.withLock { state in ids.filter { state.jobs[$0] == nil } } }
+    func without(_ ids: [JobID]) -> [JobID] { state.withLock { state in ids.filter { state.ends[$0] == nil } } }
 
     /// They may be among those whose end was too much.
     func suspect(_ ids: [JobID]) {
-      state.withLock { state in for id in ids where state.jobs[id] == nil { state.jobs[id] = .zero } }
+      state.withLock { state in for id in ids where state.ends[id] == nil { state.ends[id] = End(id: id) } }
     }
 
-    /// Whether the caller has to end those that are due. It asks for ``next(at:)`` until there is none.
+    /// A worker's result was too much for a call.
+    func keep(_ result: ClaimSettlement, answer: JobError) {
+      let id = result.token.job
+      state.withLock { $0.ends[id] = End(id: id, result: result, answer: answer) }
+    }
+
+    /// What a worker is told if one of these is kept.
+    func answer(to results: [ClaimSettlement]) -> JobError? {
+      let ends = state.withLock(\.ends)
+      guard !ends.isEmpty else { return nil }
+      return results.lazy.compactMap { result in
+        ends[result.token.job].flatMap { $0.result?.token == result.token ? $0.answer : nil }
+      }.first
+    }
+
+    /// Whether the caller has to end those that are due. It asks for ``next(at:)`` until there is none, and then rests.
     func begin(at now: Duration) -> Bool {
       state.withLock { state in
-        guard !state.isAtWork, state.jobs.contains(where: { $0.value <= now }) else { return false }
+        guard !state.isAtWork, !state.isClosed, state.ends.contains(where: { $0.value.due <= now }) else {
+          return false
+        }
         state.isAtWork = true
         return true
       }
     }
 
-    func next(at now: Duration) -> JobID? {
+    func next(at now: Duration) -> End? {
+      state.withLock { state in state.isClosed ? nil : state.ends.values.first { $0.due <= now } }
+    }
+
+    /// It was ended, or is to be tried again: a result by its worker, which offers it again.
+    func tried(_ id: JobID, hasEnded: Bool, at now: Duration) {
       state.withLock { state in
-        let next = state.jobs.first { $0.value <= now }?.key
-        if next == nil { state.isAtWork = false }
-        return next
+        // What could not be stored as its store is closed is not offered to a call, either.
+        guard hasEnded || !state.isClosed else { return }
+        if hasEnded || state.ends[id]?.result != nil {
+          state.ends[id] = nil
+        } else {
+          state.ends[id]?.due = now + Self.pause
+        }
       }
     }
 
-    /// It was ended, or is to be tried again.
-    func tried(_ id: JobID, hasEnded: Bool, at now: Duration) {
-      state.withLock { $0.jobs[id] = hasEnded ? nil : now + Self.pause }
+    func rest() {
+      let leaving = state.withLock { state in
+        defer { (state.isAtWork, state.leaving) = (false, nil) }
+        return state.leaving
+      }
+      leaving?.resume()
+    }
+
+    // MARK: Closing
+
+    var isClosed: Bool { state.withLock(\.isClosed) }
+
+    /// What is under way is given up.
+    func close() { state.withLock { $0.isClosed = true } }
+
+    /// Closes, and returns once nothing is under way, with the results that were not stored.
+    func end() async -> [ClaimSettlement] {
+      await withCheckedContinuation { continuation in
+        let isAtWork = state.withLock { state in
+          state.isClosed = true
+          if state.isAtWork { state.leaving = continuation }
+          return state.isAtWork
+        }
+        if !isAtWork { continuation.resume() }
+      }
+      return state.withLock { $0.ends.values.compactMap(\.result) }
     }
   }
 #endif

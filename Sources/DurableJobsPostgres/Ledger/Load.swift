@@ -122,6 +122,7 @@
         }
       }
       if !needs.childrenOf.isEmpty {
+        looksAtDependents = true
         let parents = Value.ids(needs.childrenOf.sorted())
         connection.send(isPassing ? Self.lockKeepersSQL : Self.lockChildrenSQL, [parents]) { answer.lock($0) }
         var others: Set<JobID> = []

@@ -2,7 +2,7 @@
   import DurableJobs
   import Foundation
 
-  /// Writes what was decided, each set in one statement.
+  /// Writes what was decided, each set in one statement, or in several where it is large.
   extension Transaction {
     static let saveSQL = """
       UPDATE §job j SET state=u.state,rank=u.rank,links=u.links,attempt=u.attempt,run_at=u.run_at,entered_at=u.entered_at,
@@ -50,14 +50,22 @@
       WHERE e.parent=u.parent AND e.child=u.child AND e.need=u.need
       """
 
+    /// How many jobs one statement changes: so none takes long, however many an end concerns.
+    static let mostAtOnce = 1000
+
     func save(_ changes: Changes) throws {
       try save(changes.workers)
       let all = changes.jobs
-      save(hot: all.filter(\.concernsHotRow).sorted { $0.before.id < $1.before.id })
-      saveBeside(all)
-      saveLanes(all)
-      saveTimes(all)
-      saveNews(all)
+      lockLanes(of: all.lazy.filter { $0.before.seat != $0.after.seat }.map(\.before))
+      let sorted = all.sorted { $0.before.id < $1.before.id }
+      for first in stride(from: 0, to: sorted.count, by: Self.mostAtOnce) {
+        let part = Array(sorted[first..<min(first + Self.mostAtOnce, sorted.count)])
+        save(hot: part.filter(\.concernsHotRow))
+        saveBeside(part)
+        saveLanes(part)
+        saveTimes(part)
+        saveNews(part)
+      }
       let bringers = all.compactMap { change in change.broughtKey.map { (job: change.before.id, key: $0.composed) } }
       if !bringers.isEmpty { lock(Set(bringers.map(\.key)).sorted(), .key) }
       bind(bringers)
@@ -128,7 +136,6 @@
 
     private func saveLanes(_ all: [RowChange]) {
       let moved = all.filter { $0.before.seat != $0.after.seat }
-      lockLanes(of: moved.lazy.map(\.before))
       func seats(_ seat: (RowChange) -> Bool?) -> [(lane: String, isSeated: Bool, job: JobID)] {
         moved.compactMap { change in
           change.before.lane.flatMap { lane in seat(change).map { (lane.name, $0, change.before.id) } }

@@ -123,6 +123,8 @@
     var isLone = false
     /// The counts are written already.
     var isCounted = false
+    /// It has begun to look at what waits for jobs that it ends or reopens.
+    var looksAtDependents = false
     /// It tells those who open the store next what time it was.
     private var notesTime = false
 
@@ -165,6 +167,8 @@
         connection.send(Connection.settingsSQL, [.bool(true)])
         connection.limitCalls(to: context.statementLimit, inTransaction: true)
       }
+      // The server also counts what it waits for this process to read. Who is silent is noticed here.
+      if connection.patience != nil { connection.limitStatements(to: Self.longLimit, inTransaction: true) }
       if let lockPatience { connection.send(Self.patienceSQL, [.text("\(max(lockPatience.milliseconds, 1))ms")]) }
       connection.send(connection.life == nil ? Self.pooledHeadSQL : Self.headSQL) { [self] rows in
         guard rows.count == 1 else { throw JobError(.notAStore, "the schema is no store: its table 'meta' is empty") }
@@ -201,6 +205,7 @@
       try dropRoutes()
       notesTime = !isCallers && SeenTime.isOutdated(context.notedAt.value, at: now)
       if notesTime { connection.send(Self.noteTimeSQL, [.int(now)]) }
+      try checkIsWanted()
       FaultPoint.commitBefore.reach()
       connection.send("COMMIT")
       isEnding = true
@@ -288,7 +293,26 @@
       throw Surprise()
     }
 
-    func sync() throws { if connection.hasUnsent { try connection.sync() } }
+    func sync() throws {
+      guard connection.hasUnsent else { return }
+      try checkIsWanted()
+      try connection.sync()
+    }
+
+    private func checkIsWanted() throws {
+      guard connection.isUnwanted else { return }
+      throw PostgresFailure(.sqlState("57014"), "the store is being closed")
+    }
+
+    /// Whoever gave up waiting for the server is told if that was at many jobs.
+    func explained(_ error: any Error) -> any Error {
+      guard looksAtDependents, var failure = error as? PostgresFailure, failure.kind == .timedOut else { return error }
+      failure.advice = """
+        Very many jobs wait for one that this would change, or a program keeps one of them locked. Nothing was changed. For \
+        many, give the store a longer `callLimit`
+        """
+      return failure
+    }
 
     // MARK: Time
 
@@ -321,8 +345,8 @@
         SELECT name FROM §lane_width WHERE rate IS NOT NULL ORDER BY name FOR UPDATE SKIP LOCKED))
       """
 
-    /// How long it may take to set right all that waits.
-    private static let rebaseLimit = Duration.seconds(3600)
+    /// How long a statement may take to set right all that waits, or one of a transaction that takes as long as it takes.
+    private static let longLimit = Duration.seconds(3600)
 
     /// The clock was set back by this many milliseconds. Of all processes that notice, the first corrects the waits;
     /// the others see by the epoch that it is not the `known` one any more. A job that somebody keeps locked for longer than
@@ -341,8 +365,8 @@
         guard setBack > 0 else { return epoch }
       }
       // Half-way it would be worth nothing, and the next call would begin it anew.
-      connection.deadline = SystemClock().uptime + Self.rebaseLimit
-      connection.limitStatements(to: Self.rebaseLimit, inTransaction: true)
+      connection.deadline = SystemClock().uptime + Self.longLimit
+      connection.limitStatements(to: Self.longLimit, inTransaction: true)
       connection.send(Self.nextEpochSQL, [.int(now)])
       connection.send(Self.rebaseLanesSQL, [.int(setBack)])
       connection.send("SAVEPOINT jobs")

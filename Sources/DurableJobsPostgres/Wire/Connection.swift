@@ -37,6 +37,9 @@
     private static let mostBytes = 1_000_000_000
     /// In terms of ``SystemClock/uptime``.
     var deadline = Duration.seconds(1 << 40)
+    /// Moves ``deadline`` on with each sign of life; nil: it stands.
+    var patience: Patience?
+    private var isGivenUp = false
     /// How often it has waited for the server, and what for.
     private(set) var roundTrips = 0
     /// How many were sent, without what was posted.
@@ -59,6 +62,15 @@
       static func == (one: Text, other: Text) -> Bool {
         one.sql.utf8.count == other.sql.utf8.count && one.sql == other.sql
       }
+    }
+
+    /// What goes on for as long as it takes: its limit is of each answer of the server, and rows that come are a sign of life.
+    struct Patience: Sendable {
+      let limit: Duration
+      /// Whether nobody wants it any more: it is given up then.
+      let isOver: @Sendable () -> Bool
+      /// How soon that is noticed.
+      static let glance = Duration.milliseconds(100)
     }
 
     /// What the server tells on the way.
@@ -113,6 +125,7 @@
     }
 
     var hasUnsent: Bool { !sent.isEmpty || refusal != nil }
+    var isUnwanted: Bool { patience?.isOver() ?? false }
     var isUsable: Bool { PQstatus(connection) == CONNECTION_OK && !isBroken }
     var serverVersion: Int { Int(PQserverVersion(connection)) }
     /// Whether its administrator made the server, the database or the user read-only, as far as the server tells: those
@@ -149,6 +162,8 @@
         }
       }
       sent.append(read)
+      // Short answers would come with the end of the pipeline, and be no sign of life before.
+      if patience != nil { check(PQsendFlushRequest(connection)) }
     }
 
     /// The name under which it is prepared; it is from now on.
@@ -310,6 +325,7 @@
     }
 
     private func awaited() throws -> OpaquePointer? {
+      beginWaiting()
       while true {
         let hasMore = PQflush(connection)
         guard hasMore >= 0 else { throw lost }
@@ -320,12 +336,20 @@
       }
     }
 
+    private func beginWaiting() { if let patience { deadline = SystemClock().uptime + patience.limit } }
+
     private func wait(writing: Bool) throws {
       guard PQsocket(connection) >= 0 else { throw lost }
       let rest = deadline - SystemClock().uptime
-      guard Libpq.wait(on: connection, for: max(rest, .zero), writing: writing) == .isOver || rest <= .zero else {
-        return
+      let longest = patience == nil ? rest : min(rest, Patience.glance)
+      let end = Libpq.wait(on: connection, for: max(longest, .zero), writing: writing)
+      if patience != nil, end == .came { return beginWaiting() }
+      if isUnwanted, !isCommitting, !isGivenUp {
+        // Waited for like any answer: nothing is locked any more when that has come.
+        isGivenUp = true
+        canceller?.cancel()
       }
+      guard patience == nil && end == .isOver || rest <= .zero else { return }
       if !isCommitting { canceller?.cancel() }
       throw PostgresFailure(.timedOut, "a statement took too long, and was given up")
     }

@@ -18,6 +18,8 @@
     let message: String
     /// What gives the right that is missing, if that is known.
     var grant: String?
+    /// What helps where the server answered, but not in time.
+    var advice: String?
 
     init(_ kind: Kind, _ message: String) {
       self.kind = kind
@@ -147,8 +149,8 @@
         case .timedOut:
           (
             .storeFailed,
-            "the store \(server) did not answer in time: \(failure.line). Look whether the server is up and can be "
-              + "reached, and try again"
+            "the store \(server) did not answer in time: \(failure.line). "
+              + (failure.advice ?? "Look whether the server is up and can be reached, and try again")
           )
         case .lost: Self.unreachable(failure.line, server)
         case .sqlState("42501"):

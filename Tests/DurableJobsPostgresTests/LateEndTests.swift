@@ -1,0 +1,238 @@
+#if Postgres
+  import DurableJobs
+  import DurableJobsTesting
+  import Foundation
+  import PostgresTestServer
+  import TestProcesses
+  import Testing
+
+  @testable import DurableJobsPostgres
+
+  /// Ends that take longer than a call may, since so many jobs wait for them.
+  @Suite struct LateEndTests {
+    private let server: TestServer
+    private let schema = TestServer.schema()
+    private let clock = ManualClock()
+    private let store: PostgresStore
+    /// Has the time for what is not in question.
+    private let other: PostgresStore
+    /// 20,000 children of one parent, or what `DURABLE_MASS` says.
+    private static let children = ProcessInfo.processInfo.environment["DURABLE_MASS"].flatMap(Int.init) ?? 20_000
+
+    init() async throws {
+      server = try TestServer.shared.get()
+      other = try await server.store(schema, clock: clock) { $0.callLimit = .seconds(600) }
+      store = try await server.store(schema, clock: clock) {
+        // Several times too little for what one end does to all of them.
+        $0.callLimit = .milliseconds(max(Self.children / 20, 1000))
+        $0.policy.maxCrashesInRow = 1
+      }
+    }
+
+    private func insert(_ count: Int = 1, terms: JobTerms = JobTerms(), after parents: [JobID] = []) async throws
+      -> [JobID]
+    {
+      let job = NewJob.plain(terms: terms, after: parents.map { JobEdge(.job($0)) })
+      var ids: [JobID] = []
+      while ids.count < count {
+        let jobs = Array(repeating: job, count: min(10_000, count - ids.count))
+        ids += try await other.insert(JobInsertion(jobs)).ids
+      }
+      return ids
+    }
+
+    private func state(of id: JobID) async throws -> JobState? {
+      try await other.jobs(JobQuery(.id(id))).first?.state
+    }
+
+    /// Tries until it is in time: other tests are at the same server.
+    private func claim(_ request: ClaimRequest) async throws -> ClaimedJob {
+      var claimed: ClaimedJob?
+      await until {
+        claimed = (try? await store.claim(request))?.jobs.first
+        return claimed != nil
+      }
+      return try #require(claimed)
+    }
+
+    private func expectWhole() async throws {
+      #expect(try await other.check() == [])
+      try WholeStore.expect(of: server, schema: schema)
+      await store.close()
+      await other.close()
+    }
+
+    @Test("A result is stored by itself, and once, and is accepted where its worker offers it again")
+    func success() async throws {
+      let parent = try await insert()[0]
+      let children = try await insert(Self.children, after: [parent])
+      var end = try await claim(.of(1)).settled(.succeeded(output: Data("1".utf8)))
+      #expect(end.token.job == parent)
+      end.followUps = [NewJob(queue: "after", kind: "work", payload: Data("{}".utf8))]
+      let elsewhere = NewJob(queue: "elsewhere", kind: "work", payload: Data("{}".utf8))
+      _ = try await other.insert(JobInsertion([elsewhere]))
+
+      let begun = SystemClock().uptime
+      let refusal = await #expect(throws: JobError.self) { try await store.settle([end], thenClaim: nil) }
+      #expect(refusal?.isPassing == true && refusal?.cause is ResultUnderWay, "\(refusal as Any)")
+      _ = try await claim(ClaimRequest(worker: WorkerID("v"), kinds: ["work"], free: ["elsewhere": 1]))
+      var reply: SettlementReply?
+      await until {
+        reply = (try? await store.settle([end], thenClaim: nil))?.replies.first
+        return reply != nil
+      }
+      #expect(reply == SettlementReply(isAccepted: true, state: .succeeded))
+      print(
+        "\(Self.children) children: their parent's end was stored \(SystemClock().uptime - begun) after it was offered")
+
+      #expect(store.engine.context.lateEnds.count == 0)
+      #expect(
+        try await other.counts(where: .all)
+          == JobCounts([.succeeded: 1, .ready: Self.children + 1, .running: 1]))
+      #expect(try await other.counts(where: .queue("after")).total == 1)
+      #expect(try await other.jobs(JobQuery(.id(parent), detail: .output)).first?.output == Data("1".utf8))
+      let child = try await claim(.of(1))
+      #expect(child.token.job == children.first)
+      #expect(try await other.settle([child.settled()], thenClaim: nil).replies.map(\.isAccepted) == [true])
+      try await expectWhole()
+    }
+
+    @Test("A deadline that has passed is, and what waits for its job is skipped")
+    func deadline() async throws {
+      let parent = try await insert(terms: JobTerms(deadline: .end(by: .after(.seconds(1)))))
+      _ = try await insert(Self.children, after: parent)
+      let next = try await insert()
+      clock.advance(by: .seconds(2))
+      let free = try await claim(.of(1))
+      #expect(free.token.job == next.first)
+      _ = try await other.settle([free.settled()], thenClaim: nil)
+      try await sweep(until: [.failed: 1, .skipped: Self.children, .succeeded: 1])
+      try await expectWhole()
+    }
+
+    @Test("The crash of a job for good is, and what waits for it is skipped")
+    func crash() async throws {
+      let parent = try await insert()
+      _ = try await insert(Self.children, after: parent)
+      _ = try await claim(.of(1))
+      clock.advance(by: Defaults.lease)
+      try await sweep(until: [.failed: 1, .skipped: Self.children])
+      try await expectWhole()
+    }
+
+    /// As workers do, whether a sweep fails or not.
+    private func sweep(until counts: [JobState: Int]) async throws {
+      try await until {
+        _ = try? await store.recover(RecoveryRequest())
+        clock.advance(by: .seconds(30))
+        return try await other.counts(where: .all) == JobCounts(counts)
+      }
+    }
+
+    @Test("A store that is closed waits for no such end, and gives its job back", arguments: [false, true])
+    func closing(isStopped: Bool) async throws {
+      let parent = try await insert()[0]
+      _ = try await insert(Self.children, after: [parent])
+      let worker = JobWorker(JobQueue(store: store))
+      worker.register(kind: "work") { _, _ in nil }
+      let run = Task { try await worker.run() }
+      // Whoever ends it has it locked.
+      func isBeingEnded() throws -> Bool {
+        guard store.engine.context.lateEnds.contains(parent) else { return false }
+        let free = "SELECT id FROM job WHERE id=\(parent.rawValue) FOR UPDATE SKIP LOCKED"
+        return try server.psql(free, schema: schema).isEmpty
+      }
+      try await until { try isBeingEnded() }
+      if isStopped { await worker.stop(grace: .zero) }
+      await store.close()
+      let job = try await other.jobs(JobQuery(.id(parent))).first
+      #expect(job?.state == .ready && job?.crashes == 0, "\(job as Any)")
+      await #expect(throws: JobError.self) { try await run.value }
+      try await expectWhole()
+    }
+
+    @Test("What takes as long as it takes has a limit for each answer of the server, and not for all of them")
+    func answers() throws {
+      let session = Session(engine: other.engine, number: 7)
+      func run(_ statements: [String]) throws {
+        let patience = Connection.Patience(limit: .seconds(1)) { false }
+        try session.write(until: SystemClock().uptime + .seconds(60), patience: patience) { transaction in
+          transaction.begin()
+          for statement in statements { transaction.connection.send(statement) }
+          try transaction.sync()
+        }
+      }
+      try run(Array(repeating: "SELECT count(*) FROM generate_series(1,200000)", count: 100))
+      #expect { try run(["SELECT count(*) FROM generate_series(1,200000000)"]) } throws: { error in
+        (error as? PostgresFailure)?.kind == .timedOut
+      }
+    }
+
+    @Test("No statement changes more than a thousand jobs, however many an end concerns")
+    func bites() async throws {
+      let store = try await server.store(schema, clock: clock) {
+        ($0.lockPatience, $0.callLimit) = (.milliseconds(50), .seconds(600))
+      }
+      let parent = try await insert()
+      _ = try await insert(1500, after: parent)
+      let end = try #require(try await store.claim(.of(1)).jobs.first).settled()
+      try server.psql("CREATE TABLE slow()", schema: schema)
+      try server.delay(.update, ofMoreThan: 1000, byLockOf: "slow", schema: schema)
+      let replies = try await server.holding("LOCK TABLE \"\(schema)\".slow", database: "postgres") {
+        try await store.settle([end], thenClaim: nil).replies
+      }
+      #expect(replies.map(\.isAccepted) == [true])
+      await store.close()
+      try await expectWhole()
+    }
+
+    @Test("What a person ends, and so many wait for, says what would help")
+    func change() async throws {
+      let parent = try await insert()
+      let child = try await insert(after: parent)
+      let lock = "SELECT 1 FROM \"\(schema)\".job WHERE id=\(child[0].rawValue) FOR UPDATE"
+      let error = try await server.holding(lock, database: "postgres") {
+        await #expect(throws: JobError.self) {
+          try await store.change(.cancel(reason: nil), where: .ids(Set(parent)), after: nil, limit: 1)
+        }
+      }
+      #expect(error?.message.contains("longer `callLimit`") == true, "\(error as Any)")
+      #expect(try await state(of: parent[0]) == .ready)
+      try await expectWhole()
+    }
+  }
+
+  /// Which ends are kept, and what their workers are told.
+  @Suite struct LateEndValueTests {
+    private let ends = LateEnds()
+    private let job = JobID(rawValue: 1)
+    private var result: ClaimSettlement {
+      ClaimSettlement(token: ClaimToken(job: job, claim: 7), result: .succeeded(output: nil))
+    }
+
+    @Test("A result that is kept is answered as before until it was tried, and only under its claim")
+    func answer() {
+      #expect(ends.answer(to: [result]) == nil)
+      ends.keep(result, answer: JobError(.storeFailed, "late"))
+      #expect(ends.answer(to: [result])?.message == "late")
+      let another = ClaimSettlement(token: ClaimToken(job: job, claim: 8), result: .interrupted)
+      #expect(ends.answer(to: [another]) == nil)
+      #expect(ends.begin(at: .zero) && !ends.begin(at: .zero))
+      #expect(ends.next(at: .zero)?.result == result)
+      ends.tried(job, hasEnded: false, at: .zero)
+      #expect(ends.answer(to: [result]) == nil && ends.next(at: .zero) == nil)
+    }
+
+    @Test("What nobody offers again is tried again after a while, and nothing is once the store is closed")
+    func pause() async {
+      ends.suspect([job])
+      #expect(ends.begin(at: .zero))
+      #expect(ends.next(at: .zero)?.id == job)
+      ends.tried(job, hasEnded: false, at: .zero)
+      #expect(ends.next(at: .seconds(299)) == nil && ends.next(at: .seconds(300))?.id == job)
+      ends.rest()
+      #expect(await ends.end() == [])
+      #expect(ends.next(at: .seconds(300)) == nil && !ends.begin(at: .seconds(300)))
+    }
+  }
+#endif

@@ -151,6 +151,35 @@
       try await expectWhole()
     }
 
+    @Test("The worker of a result that is still to be stored runs other jobs meanwhile")
+    func worker() async throws {
+      let schema = TestServer.schema()
+      let store = try await server.store(schema) { $0.callLimit = .seconds(1) }
+      let other = try await server.store(schema) { $0.callLimit = .seconds(600) }
+      let parent = try await other.insert(JobInsertion([.plain()])).ids[0]
+      let child = NewJob(queue: "after", kind: "work", payload: Data("{}".utf8), edges: [JobEdge(.job(parent))])
+      _ = try await other.insert(JobInsertion(Array(repeating: child, count: 1000)))
+      let next = try await other.insert(JobInsertion([.plain()])).ids[0]
+      // Whoever changes all of them waits for what a program has locked.
+      try server.psql("CREATE TABLE slow()", schema: schema)
+      try server.delay(.update, ofMoreThan: 999, byLockOf: "slow", schema: schema)
+      let worker = JobWorker(JobQueue(store: store), maxConcurrentJobs: 1)
+      worker.register(kind: "work") { _, _ in nil }
+      func hasSucceeded(_ id: JobID) async throws -> Bool {
+        try await other.jobs(JobQuery(.id(id))).first?.state == .succeeded
+      }
+      try await server.holding("LOCK TABLE \"\(schema)\".slow", database: "postgres") {
+        worker.start()
+        try await until { try await hasSucceeded(next) }
+        #expect(try await !hasSucceeded(parent))
+      }
+      try await until { try await hasSucceeded(parent) }
+      await worker.stop()
+      await store.close()
+      await other.close()
+      try WholeStore.expect(of: server, schema: schema)
+    }
+
     @Test("What takes as long as it takes has a limit for each answer of the server, and not for all of them")
     func answers() throws {
       let session = Session(engine: other.engine, number: 7)

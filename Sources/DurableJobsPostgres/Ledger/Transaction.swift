@@ -308,8 +308,8 @@
     func explained(_ error: any Error) -> any Error {
       guard looksAtDependents, var failure = error as? PostgresFailure, failure.kind == .timedOut else { return error }
       failure.advice = """
-        Very many jobs wait for one that this would change, or a program keeps one of them locked. Nothing was changed. For \
-        many, give the store a longer `callLimit`
+        If the server is up, very many jobs wait for one that this would change, or a program keeps one of them locked. \
+        Nothing was changed. For many, give the store a longer `callLimit`
         """
       return failure
     }

@@ -48,7 +48,7 @@ import Testing
     func save(_ changed: [String: Data]) throws {
       if isFull.withLock({ $0 }) { throw Full() }
       entries.withLock { $0.merge(changed) { $1 } }
-      if breaks.exchange(\.self, false) { throw Full() }
+      if breaks.exchange(false) { throw Full() }
     }
 
     func remove(_ names: [String]) throws {

@@ -2,16 +2,17 @@ import ArgumentParser
 import DurableJobs
 import Foundation
 
-/// One caller, one job a call, each awaited before the next.
+/// One caller, one job a call, each awaited before the next: for a time, or a number of jobs.
 struct EnqueueOne: AsyncParsableCommand {
   @OptionGroup var place: Place
   @Option var seconds = 2.0
+  @Option var jobs: Int?
 
   func run() async throws {
     try await withQueue(in: place) { queue, _ in
       var calls: [Int] = []
       let start = Usage.now()
-      while Usage.now().seconds - start.seconds < seconds {
+      while jobs.map({ calls.count < $0 }) ?? (Usage.now().seconds - start.seconds < seconds) {
         let began = monotonicNanoseconds()
         try await queue.enqueue(Noop(calls.count, priorities: place.priorities))
         calls.append(monotonicNanoseconds() - began)

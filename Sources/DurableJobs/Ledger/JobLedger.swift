@@ -16,6 +16,9 @@ package protocol JobLedger: AnyObject {
   var news: LedgerNews { get set }
 
   func exchange(_ request: LedgerRequest) throws -> LedgerReply
+
+  /// Fast path: an exchange that asks for no more than ``LedgerRequest/add``.
+  func add(_ new: [NewRow]) throws -> [JobID]
 }
 
 package struct LedgerRequest {
@@ -125,17 +128,20 @@ package struct Finish {
   package let output: Data?
 }
 
-/// A job to be added. Not a struct, since copies of jobs are dear.
+/// A job to be added. Not a struct, since copies of jobs are dear; and only one function at a time has it.
 package final class NewRow {
   /// Its deadline is a date.
-  package var job: NewJob
-  package var course: JobCourse
-  package var edges: [NewEdge] = []
-  package var seat: Bool?
-  package var waits = 0
-  package var hasChildren = false
+  @exclusivity(unchecked) package var job: NewJob
+  @exclusivity(unchecked) package var course: JobCourse
+  @exclusivity(unchecked) package var edges: [NewEdge] = []
+  @exclusivity(unchecked) package var seat: Bool?
+  @exclusivity(unchecked) package var waits = 0
+  @exclusivity(unchecked) package var hasChildren = false
 
-  init(_ job: NewJob, at now: Date) { (course, self.job) = (JobCourse(inserting: job.terms, now: now), job) }
+  init(_ job: NewJob, at now: Date) {
+    (course, self.job) = (JobCourse(inserting: job.terms, now: now), job)
+    if let deadline = job.terms.deadline { self.job.terms.deadline = deadline.dated(at: now) }
+  }
 }
 
 package struct LaneRow: Sendable {

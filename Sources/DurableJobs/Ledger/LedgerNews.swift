@@ -10,7 +10,7 @@ package struct LedgerNews {
   /// What this process should hear that is not in a transition.
   package var here: ForeignChange = []
   /// Whether anything in this process wants to hear of each job.
-  private let isHeard: Bool
+  package let isHeard: Bool
 
   package init(isHeard: Bool) { self.isHeard = isHeard }
 

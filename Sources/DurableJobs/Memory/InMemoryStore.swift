@@ -64,7 +64,7 @@ public final class InMemoryStore: JobStore {
 
   public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {
     let limit = try checked(limit: request.limit)
-    let unreadable = content.exchange(\.unreadable, [])
+    let unreadable = content.withLock { exchange(&$0.unreadable, with: []) }
     return try commit { table in
       let verdict = table.judge(except: request.worker, uptime: clock.uptime)
       var plan = RecoveryPlan()

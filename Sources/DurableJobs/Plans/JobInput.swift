@@ -174,6 +174,15 @@ struct PayloadEncoder {
 
   init() { encoder.userInfo[.collectedInputs] = inputs }
 
+  /// Those that nobody uses now: to make one costs as much as to encode a small payload.
+  private static let idle = Lock<[PayloadEncoder]>([])
+
+  static func lent<R>(to body: (PayloadEncoder) throws -> R) rethrows -> R {
+    let encoder = idle.withLock { $0.popLast() } ?? PayloadEncoder()
+    defer { idle.withLock { $0.append(encoder) } }
+    return try body(encoder)
+  }
+
   /// `hasOpen`: whether some input has no value yet.
   func encode(_ value: some Encodable) -> (payload: Result<Data, any Error>, inputs: [JobDependency], hasOpen: Bool) {
     let payload = Result { try encoder.encode(value) }
@@ -183,20 +192,22 @@ struct PayloadEncoder {
 }
 
 /// The inputs of a payload that is being encoded.
-private final class InputCollector: Sendable {
-  private let state = Lock((slots: Slots<JobDependency>(), hasOpen: false))
+private final class InputCollector: @unchecked Sendable {
+  // Checked by hand: only used by the one who encodes, during the call.
+  private var slots = Slots<JobDependency>()
+  private var hasOpen = false
 
   func take() -> (dependencies: [JobDependency], hasOpen: Bool) {
-    let (slots, hasOpen) = state.exchange((Slots(), false))
+    defer { (slots, hasOpen) = (Slots(), false) }
     return (slots.elements, hasOpen)
   }
 
   func slot(for dependency: JobDependency) -> Int {
     meetOpenInput()
-    return state.withLock { $0.slots.number(of: dependency) }
+    return slots.number(of: dependency)
   }
 
-  func meetOpenInput() { state.withLock { $0.hasOpen = true } }
+  func meetOpenInput() { hasOpen = true }
 }
 
 /// Numbers from 0, one for each element.

@@ -57,7 +57,9 @@ extension JobQueue {
   /// Validates and encodes a job and completes its options, but does not store it. For stores with own enqueue calls.
   public func prepare<P: JobPayload>(
     _ job: P, after: [any JobReference] = [], options: JobOptions = JobOptions()
-  ) throws -> NewJob { try JobDraft(job, after: after, options: options).job(in: self) }
+  ) throws -> NewJob {
+    try PayloadEncoder.lent { try JobDraft(job, after: after, options: options, by: $0) }.job(in: self)
+  }
 }
 
 extension JobTerms {

@@ -7,7 +7,8 @@ extension JobQueue {
   }
 
   package func handle<P: JobPayload>(_ job: InsertedJob, as type: P.Type) -> JobHandle<P.Output> {
-    handles([job], as: type)[0]
+    JobHandle(
+      id: job.id, isNew: job.disposition.isNew, store: store, kinds: [P.kind] + P.formerKinds, coding: P.outputCoding)
   }
 
   func handles<P: JobPayload>(_ jobs: [InsertedJob], as type: P.Type) -> [JobHandle<P.Output>] {

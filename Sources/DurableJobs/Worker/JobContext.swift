@@ -96,9 +96,7 @@ public struct JobContext: Sendable {
   public func enqueueOnSuccess<P: JobPayload>(
     contentsOf jobs: some Sequence<P>, on queue: JobQueue? = nil, after: [any JobReference] = [],
     options: JobOptions = JobOptions()
-  ) throws {
-    for job in jobs { try enqueueOnSuccess(job, on: queue, after: after, options: options) }
-  }
+  ) throws { for job in jobs { try enqueueOnSuccess(job, on: queue, after: after, options: options) } }
 
   /// The same for a job that is already prepared.
   package func follow(with job: NewJob) throws {

@@ -55,9 +55,7 @@ public final class JobWorker: Sendable {
   /// ``JobError/Code/invalidArgument``.
   public convenience init(
     _ queue: JobQueue, maxConcurrentJobs: Int = Defaults.concurrency, logger: Logger = Logger(label: "DurableJobs")
-  ) {
-    self.init([queue: maxConcurrentJobs], logger: logger)
-  }
+  ) { self.init([queue: maxConcurrentJobs], logger: logger) }
 
   // MARK: Handlers
 
@@ -67,11 +65,8 @@ public final class JobWorker: Sendable {
   /// Runs jobs of this kind, and of its former kinds, with `handler`. `retry` replaces the kind's own policy.
   /// Registering a kind again replaces its handler; if the type is another one, a warning is logged.
   public func register<P: JobPayload>(
-    _ type: P.Type, retry: RetryPolicy? = nil,
-    handler: @escaping @Sendable (P, JobContext) async throws -> P.Output
-  ) {
-    add(HandlerTable.Handler(type, retry: retry ?? P.retry, handler), for: P.kind, formerly: P.formerKinds)
-  }
+    _ type: P.Type, retry: RetryPolicy? = nil, handler: @escaping @Sendable (P, JobContext) async throws -> P.Output
+  ) { add(HandlerTable.Handler(type, retry: retry ?? P.retry, handler), for: P.kind, formerly: P.formerKinds) }
 
   /// Runs jobs of a kind without a Swift type. What `handler` returns is stored as the output.
   public func register(

@@ -107,7 +107,7 @@ final class RunningAttempt: Sendable {
   }
 
   /// Takes those who wait for the result of the renewal that starts now.
-  func takeAskers() -> [CheckedContinuation<Void, Never>] { state.exchange(\.askers, []) }
+  func takeAskers() -> [CheckedContinuation<Void, Never>] { state.withLock { exchange(&$0.askers, with: []) } }
 
   /// Resumes them after that renewal; nil if it failed, and they wait for the next.
   func renewed(at time: Duration?, _ askers: [CheckedContinuation<Void, Never>]) {
@@ -121,10 +121,12 @@ final class RunningAttempt: Sendable {
   /// The time since the handler was asked to stop.
   func sinceStop(_ now: Duration) -> Duration? { state.withLock { $0.stopAskedAt.map { now - $0 } } }
 
-  func report(_ progress: JobProgress) { if state.exchange(\.progress, progress) == nil { onNews(false) } }
+  func report(_ progress: JobProgress) {
+    if state.withLock({ exchange(&$0.progress, with: progress) }) == nil { onNews(false) }
+  }
 
   /// Takes the latest progress, if there is any that is not stored.
-  func takeProgress() -> JobProgress? { state.exchange(\.progress, nil) }
+  func takeProgress() -> JobProgress? { state.withLock { exchange(&$0.progress, with: nil) } }
 
   /// Puts back progress that could not be stored, unless there is newer.
   func restore(_ progress: JobProgress) { state.withLock { if $0.progress == nil { $0.progress = progress } } }

@@ -297,7 +297,7 @@ final class WorkerEngine: Sendable {
 
   /// A claimed job may require what was lost meanwhile; and who waits for idleness must learn what can be served now.
   private func hasClaimed(with satisfied: Set<JobConstraint>) {
-    let isNews = shared.exchange(\.satisfied, satisfied) != satisfied
+    let isNews = shared.withLock { exchange(&$0.satisfied, with: satisfied) } != satisfied
     if !satisfied.isEmpty { interrupt { $0.interrupted(without: satisfied) } }
     guard isNews else { return }
     shared.withLock { $0.unserved = [] }

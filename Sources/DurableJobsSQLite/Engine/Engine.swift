@@ -39,12 +39,12 @@ final class Engine: Sendable {
       pool: file.pool, isLent: lent != nil, lock: file.lock, path: path, configuration: configuration,
       process: OwnProcess(session: { try presence.session() }, firstClaim: configuration.firstClaim), time: time,
       latest: file.latest, epoch: file.epoch, isHeard: { signals.hasListeners },
-      tell: { news in
-        if !news.signsOfLife.isEmpty { doubts.withLock { $0.answered(by: news.signsOfLife) } }
-        presence.hasWorkers = news.hasWorkers
-        if !news.unreadable.isEmpty { unreadable.withLock { $0 += news.unreadable } }
-        let (told, here) = (news.ledger.elsewhere, news.ledger.here)
-        if !news.ledger.transitions.isEmpty { signals.post(.committed(news.ledger.transitions)) }
+      tell: { done in
+        if !done.signsOfLife.isEmpty { doubts.withLock { $0.answered(by: done.signsOfLife) } }
+        presence.note(hasWorkers: !done.memory.workers.isEmpty)
+        if !done.unreadable.isEmpty { unreadable.withLock { $0 += done.unreadable } }
+        let (news, told, here) = (done.news, done.news.elsewhere, done.news.here)
+        if !news.transitions.isEmpty { signals.post(.committed(news.transitions)) }
         // Listeners that subscribed during the transaction learn that something happened.
         let change = news.isHeard ? here : here.union(told)
         if !change.isEmpty { signals.post(.changedElsewhere(change)) }

@@ -39,10 +39,7 @@ final class Presence: Sendable {
 
   deinit { state.withLock { $0.session }?.close() }
 
-  var hasWorkers: Bool {
-    get { state.withLock(\.hasWorkers) }
-    set { state.withLock { $0.hasWorkers = newValue } }
-  }
+  func note(hasWorkers: Bool) { state.withLock { $0.hasWorkers = hasWorkers } }
 
   /// Removes all traces, unless there is a worker: others learn of one that did not retire by its lock.
   private func withdraw() { state.withLock { if !$0.hasWorkers { $0.session?.files.withdraw() } } }

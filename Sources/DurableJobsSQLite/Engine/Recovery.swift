@@ -4,9 +4,7 @@ import Foundation
 extension Engine {
   /// `gone`: sessions that were found dead, with or without a worker. A store that is suspended waits for all of it, since
   /// it holds the locks of the dead.
-  func recover(
-    _ request: RecoveryRequest, limit: Int, burying gone: Set<String> = []
-  ) async throws -> RecoveryReport {
+  func recover(_ request: RecoveryRequest, limit: Int, burying gone: Set<String> = []) async throws -> RecoveryReport {
     try await turnstile.pass {
       try await Turnstile.$isInside.withValue(true) { try await recoverInside(request, limit: limit, burying: gone) }
     }

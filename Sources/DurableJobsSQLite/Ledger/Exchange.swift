@@ -9,7 +9,7 @@ extension WriteTransaction: JobLedger {
     if let tokens = request.hold { try hold(tokens, &reply) }
     for finish in request.finish where try self.finish(finish) { reply.finished.append(finish.index) }
     reply.batch = try request.batch.map { try batch($0) }
-    for new in request.add { reply.added.append(try add(new, in: reply.batch, after: reply.added)) }
+    if !request.add.isEmpty { reply.added = try add(request.add, in: reply.batch) }
     for (id, tally) in request.tally { if let row = try count(tally, of: id) { reply.batches.append(row) } }
     if let (batch, job) = request.complete { try run(.complete, batch.rawValue, job, now) }
     for batch in request.forget { try run(.deleteBatch, batch.rawValue) }
@@ -40,6 +40,12 @@ extension WriteTransaction: JobLedger {
     try moved(job, route: held.route, in: held.batch, from: .running, to: .succeeded)
     letGo.append(finish.token)
     return true
+  }
+
+  func add(_ new: [NewRow]) throws -> [JobID] { try add(new, in: nil) }
+
+  private func add(_ new: [NewRow], in batch: BatchID?) throws -> [JobID] {
+    try new.reduce(into: []) { $0.append(try add($1, in: batch, after: $0)) }
   }
 
   private func add(_ new: NewRow, in batch: BatchID?, after added: [JobID]) throws -> JobID {

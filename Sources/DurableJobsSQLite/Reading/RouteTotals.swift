@@ -3,6 +3,8 @@ import DurableJobs
 extension RouteTotals {
   /// The states that are counted, each in the column of its name, behind `jobs` for all. The others are in the index.
   static let counted: [JobState] = [.blocked, .scheduled, .suspended, .succeeded, .failed, .cancelled, .skipped]
+  /// Where ``LedgerNews/tallies`` have what is counted.
+  static let places = [0] + counted.map { Int($0.code) }
   static let columns = ["jobs"] + counted.map(\.rawValue)
   static let sql = """
     SELECT r.id,q.name,r.kind,q.paused,\(columns.map { "r.\($0)" }.joined(separator: ",")),r.requires

@@ -82,7 +82,7 @@ final class RouteCache {
     return routes
   }
 
-  func beginTransaction() { ids = ids.filter(\.key.isEmpty) }
+  func beginTransaction() { for requires in ids.keys where !requires.isEmpty { ids[requires] = nil } }
 
   /// Forgets everything after a rollback, since some of it may never have existed.
   func forget() {

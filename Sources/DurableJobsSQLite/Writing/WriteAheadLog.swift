@@ -12,16 +12,12 @@ struct WriteAheadLog {
   /// until as much has been written again.
   private static let patience: Int32 = 100
 
-  /// A look at the log each 256 pages, 1 MB.
-  private static let step: Int32 = 256
-
   private let path: String
   private var limit = largest
   /// The pages that the connection had written when a look was due.
   private var pages: Int32 = 0
-  /// Whether it has written enough since then. Linux stamps a file that somebody has looked at anew with the next write,
-  /// and ext4 without a journal writes the stamp with the next flush: a look at each commit makes each wait once more for
-  /// the disk.
+  /// Whether it has written 256 since then, 1 MB. Linux stamps a file that was looked at anew with the next write, for
+  /// which the next flush waits once more, at least on ext4 without a journal: so it is not looked at after each commit.
   private(set) var isDue = true
 
   init(path: String) { self.path = path }
@@ -34,7 +30,7 @@ struct WriteAheadLog {
   mutating func hasGrown(by connection: OpaquePointer) {
     var (written, most): (Int32, Int32) = (0, 0)
     sqlite3_db_status(connection, SQLITE_DBSTATUS_CACHE_WRITE, &written, &most, 0)
-    isDue = written &- pages >= Self.step || written < pages
+    isDue = written &- pages >= 256 || written < pages
     if isDue { pages = written }
   }
 

@@ -18,18 +18,15 @@ struct WriteRequest: Sendable {
 
   /// The caller gets the reply of the last part.
   init<R: Sendable>(_ continuation: CheckedContinuation<R, any Error>, _ parts: [Part<R>]) {
-    let reply = Lock<R?>(nil)
+    nonisolated(unsafe) var reply: R?  // only used on the writer's thread
     self.parts = parts.map { part in
-      Part(order: part.order) { transaction, _ in
-        let value = try part.act(transaction, reply.value)
-        reply.withLock { $0 = value }
-      }
+      Part(order: part.order) { transaction, _ in reply = try part.act(transaction, reply) }
     }
     finish = { error in
       if let error {
         continuation.resume(throwing: error)
-      } else if let value = reply.value {
-        continuation.resume(returning: value)
+      } else if let reply {
+        continuation.resume(returning: reply)
       }
     }
   }

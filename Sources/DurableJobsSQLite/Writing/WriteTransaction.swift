@@ -12,7 +12,9 @@ final class WriteTransaction {
   let process: OwnProcess
   /// The store's time for the whole transaction, in milliseconds since 1970.
   let now: Int64
-  var news: LedgerNews
+  @exclusivity(unchecked) var news: LedgerNews
+  /// Why nothing of it was done.
+  var failure: (any Error)?
   /// Rows of workers that renewed or claimed.
   var signsOfLife: [Int64] = []
   /// Damaged rows that were found.
@@ -81,11 +83,9 @@ final class WriteTransaction {
 
   /// Writes the counts, one row for each route that changed, as the last thing before COMMIT.
   func writeCounts() throws {
-    for (route, tally) in news.tallies {
-      let stored = [tally[0]] + RouteTotals.counted.map { tally[Int($0.code)] }
-      guard stored.contains(where: { $0 != 0 }) else { continue }
+    for (route, tally) in news.tallies where RouteTotals.places.contains(where: { tally[$0] != 0 }) {
       let statement = try connection[.count].with(route)
-      for (index, number) in stored.enumerated() { statement.bind(Int32(index + 2), number) }
+      for (index, place) in RouteTotals.places.enumerated() { statement.bind(Int32(index + 2), tally[place]) }
       try statement.run()
       FaultPoint.countsWritten.reach()
     }

@@ -9,16 +9,8 @@ import GRDBSQLite
 /// arrive while a commit is being written share the next one. It never waits for a group to fill.
 final class Writer: @unchecked Sendable {
   // Checked by hand: `connection`, `memory` and `told` are used in the pool's write access, of which there is one at a
-  // time; `log` only by the thread, which `init` starts last; what callers use is inside `waiting`.
-
-  /// The results of a transaction, apart from its replies.
-  struct News {
-    var ledger: LedgerNews
-    let isHeard: Bool
-    let hasWorkers: Bool
-    var signsOfLife: [Int64] = []
-    var unreadable: [JobID] = []
-  }
+  // time; `log` by the thread alone, which `init` starts last, and which may read `memory.workers`, as it alone changes
+  // them; what callers use is inside `waiting`.
 
   private struct Waiting {
     var requests: [WriteRequest] = []
@@ -37,7 +29,7 @@ final class Writer: @unchecked Sendable {
   /// The file, and where it was when it was opened.
   private let file: (key: FileStat.Key?, path: String)
   private let isHeard: @Sendable () -> Bool
-  private let tell: @Sendable (News) -> Void
+  private let tell: @Sendable (WriteTransaction) -> Void
   private let waiting = Lock(Waiting())
   private let bell = DispatchSemaphore(value: 0)
   private let ended = Gate()
@@ -48,12 +40,12 @@ final class Writer: @unchecked Sendable {
   /// The log that is known to have the store's mark.
   private var markedLog: Int64?
   /// What to report once the app's own transaction is committed.
-  private var told: News?
+  private var told: WriteTransaction?
 
   init(
     pool: DatabasePool, isLent: Bool, lock: WriterLock, path: String, configuration: SQLiteStore.Configuration,
     process: OwnProcess, time: StoreTime, latest: Int64, epoch: Int64,
-    isHeard: @escaping @Sendable () -> Bool, tell: @escaping @Sendable (News) -> Void
+    isHeard: @escaping @Sendable () -> Bool, tell: @escaping @Sendable (WriteTransaction) -> Void
   ) throws {
     (self.pool, self.isLent) = (pool, isLent)
     connection = try pool.writeWithoutTransaction { WriterConnection(handle: try $0.handle(of: path)) }
@@ -135,15 +127,14 @@ final class Writer: @unchecked Sendable {
   // MARK: A group in one commit
 
   private func take(_ requests: [WriteRequest]) {
-    var news: [News] = []
+    var done: [WriteTransaction] = []
     var ends: [(WriteRequest, (any Error)?)] = []
     var patience = Patience(configuration.busyTimeout)
     let hasLock = takeLock(&patience)
     func carryOut(_ parts: [[WriteRequest]]) throws {
-      for (part, outcome) in zip(parts, try commit(parts, &patience)) {
-        var failure: (any Error)?
-        do { news.append(try outcome.get()) } catch { failure = error }
-        for request in part { ends.append((request, failure)) }
+      for (part, transaction) in zip(parts, try commit(parts, &patience)) {
+        if transaction.failure == nil { done.append(transaction) }
+        for request in part { ends.append((request, transaction.failure)) }
       }
     }
     do { try carryOut([requests]) } catch let error where requests.count == 1 || error is NotBegun {
@@ -157,7 +148,7 @@ final class Writer: @unchecked Sendable {
       }
     }
     if hasLock { lock.giveBack() }
-    for news in news { tell(news) }
+    for transaction in done { tell(transaction) }
     for (request, error) in ends { request.finish(error.map { JobError(($0 as? NotBegun)?.cause ?? $0, path: path) }) }
     if log.isDue, log.isTooLarge {
       pool.writeWithoutTransaction { db in
@@ -213,8 +204,8 @@ final class Writer: @unchecked Sendable {
         + "Close the store, and open what is there now")
   }
 
-  /// Does all parts in one transaction. Of several, each leaves nothing if it throws; of a single one, this throws.
-  private func commit(_ parts: [[WriteRequest]], _ patience: inout Patience) throws -> [Result<News, any Error>] {
+  /// Does all parts in one transaction. Of several, each leaves nothing if it fails; of a single one, this throws.
+  private func commit(_ parts: [[WriteRequest]], _ patience: inout Patience) throws -> [WriteTransaction] {
     try pool.writeWithoutTransaction { db in
       let handle = try db.handle(of: path)
       let usual = try usualPatience()
@@ -230,11 +221,10 @@ final class Writer: @unchecked Sendable {
       } catch { throw NotBegun(cause: error) }
       let (moment, isHeard) = (time.moment, isHeard())
       var transactions: [WriteTransaction] = []
-      let outcomes: [Result<WriteTransaction, any Error>]
       do {
         let isNewLog = StoreMark.log(on: handle) != markedLog
         if isNewLog { try StoreMark.copy(on: handle) }
-        outcomes = try parts.map { requests in
+        for requests in parts {
           let transaction = WriteTransaction(
             connection: connection, memory: memory, policy: configuration.policy, process: process,
             now: moment.now, isHeard: isHeard)
@@ -244,12 +234,10 @@ final class Writer: @unchecked Sendable {
           do { try transaction.carryOut(requests) } catch let error where parts.count > 1 && connection.isInTransaction
           {
             try connection[.rollbackPart].run()
-            try connection[.endPart].run()
             transaction.rolledBack()
-            return .failure(error)
+            transaction.failure = error
           }
           if parts.count > 1 { try connection[.endPart].run() }
-          return .success(transaction)
         }
         FaultPoint.commitBefore.reach()
         try checkFile()
@@ -265,14 +253,8 @@ final class Writer: @unchecked Sendable {
         throw error
       }
       time.saw(moment)
-      return outcomes.map { outcome in
-        outcome.map { transaction in
-          transaction.committed()
-          return News(
-            ledger: transaction.news, isHeard: isHeard, hasWorkers: !memory.workers.isEmpty,
-            signsOfLife: transaction.signsOfLife, unreadable: transaction.unreadable)
-        }
-      }
+      for transaction in transactions where transaction.failure == nil { transaction.committed() }
+      return transactions
     }
   }
 
@@ -305,14 +287,14 @@ final class Writer: @unchecked Sendable {
       try transaction.writeCounts()
       // Only of use for a minute, if the caller rolls back.
       memory.notedAt = transaction.memory.notedAt
-      tellAfterCommit(of: db, transaction.news)
+      tellAfterCommit(of: db, transaction)
       return .commit
     }
     guard let result else { throw JobError(.closed, "the store \(path) was closed") }
     return result
   }
 
-  private func tellAfterCommit(of db: Database, _ news: LedgerNews) {
+  private func tellAfterCommit(of db: Database, _ transaction: WriteTransaction) {
     if told == nil {
       db.afterNextTransaction { [self] _ in
         if let told { tell(told) }
@@ -321,8 +303,8 @@ final class Writer: @unchecked Sendable {
         told = nil
       }
     }
-    var all = told ?? News(ledger: news, isHeard: false, hasWorkers: !memory.workers.isEmpty)
-    all.ledger.tell(news.elsewhere)
+    let all = told ?? transaction
+    all.news.tell(transaction.news.elsewhere)
     told = all
   }
 }

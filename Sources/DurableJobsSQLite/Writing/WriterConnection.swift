@@ -4,7 +4,7 @@ import GRDBSQLite
 final class WriterConnection {
   let handle: OpaquePointer
   /// Those that were used, by their numbers.
-  private(set) var statements: [Statement?] = []
+  @exclusivity(unchecked) private(set) var statements: [Statement?] = []
   private(set) var pickers: [Statement] = []
 
   init(handle: OpaquePointer) { self.handle = handle }

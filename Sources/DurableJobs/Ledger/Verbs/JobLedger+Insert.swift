@@ -1,10 +1,22 @@
+import Foundation
+
 extension JobLedger {
   /// New jobs. If others have the unique key of one, its policy says what happens to it and to them. A job that waits for
   /// an end that can't come any more is stored as skipped.
   package func insert(_ insertion: JobInsertion) throws -> InsertionReply {
-    var placement = Placement(of: insertion.jobs, on: self)
-    return try placement.store(in: insertion.batch)
+    let isPlain = insertion.jobs.allSatisfy {
+      $0.edges.isEmpty && $0.terms.unique == nil && $0.terms.lane == nil && $0.terms.key == nil
+    }
+    guard isPlain, insertion.batch == nil else {
+      var placement = Placement(jobs: insertion.jobs, book: Book(self))
+      return try placement.store(in: insertion.batch)
+    }
+    // Jobs that have to do with no others need no rows, and no book of them: the usual call.
+    let added = try add(insertion.jobs.map { NewRow($0, at: Date(milliseconds: now)) })
+    return InsertionReply(added.map { InsertedJob(id: $0, disposition: .inserted) })
   }
+
+  package func add(_ new: [NewRow]) throws -> [JobID] { try exchange(LedgerRequest(add: new)).added }
 }
 
 /// New jobs among those that are there.
@@ -16,8 +28,6 @@ struct Placement {
   }
 
   let jobs: [NewJob]
-  /// Those of them that may have to do with others.
-  private let linked: [NewJob]
   var book: Book
   /// The jobs that are to be stored.
   var added: [NewRow] = []
@@ -34,14 +44,8 @@ struct Placement {
   /// By key: the jobs that were replaced.
   var replaced: [String: [JobID]] = [:]
 
-  init(of jobs: [NewJob], on ledger: any JobLedger) {
-    (self.jobs, book) = (jobs, Book(ledger))
-    linked = jobs.filter { !$0.edges.isEmpty || $0.terms.unique != nil || $0.terms.lane != nil || $0.terms.key != nil }
-  }
-
   mutating func store(in batch: BatchMembership?) throws -> InsertionReply {
-    // Jobs that have to do with no others need no rows. One that is handed in alone is the usual call.
-    let answer = try (linked.isEmpty && batch == nil ? nil : book.load(needs(in: batch))) ?? LedgerReply()
+    let answer = try book.load(needs(in: batch)) ?? LedgerReply()
     if let id = batch?.known {
       guard let row = answer.batches.first else { throw JobError(.notFound, "there is no batch \(id)") }
       guard !row.isDone || jobs.isEmpty else {
@@ -50,10 +54,10 @@ struct Placement {
     }
     (named, waiters) = (answer.named, answer.waiters.mapValues(Set.init))
     for (key, jobs) in waiters { for job in jobs { keysAwaited[job, default: []].append(key) } }
-    let met = linked.isEmpty ? [] : metOwners + causes
+    let met = metOwners + causes
     if !met.isEmpty { try book.load(Needs(jobs: met)) }
     try replace()
-    if !waiters.isEmpty { try loadRelatives(of: linked.flatMap(\.edges).compactMap(\.job) + met + named.values) }
+    if !waiters.isEmpty { try loadRelatives(of: jobs.flatMap(\.edges).compactMap(\.job) + met + named.values) }
     try place()
     let stored = try book.exchange(LedgerRequest(save: book.decided, batch: batch, add: added))
     let inserted = stands.map { stand in
@@ -69,7 +73,7 @@ struct Placement {
 
   private func needs(in batch: BatchMembership?) -> Needs {
     var needs = Needs()
-    for job in linked {
+    for job in jobs {
       if let unique = job.terms.unique { needs.keys.append(unique.key) }
       if let lane = job.terms.lane { needs.lanes[lane.name] = 0 }
       for edge in job.edges {
@@ -83,7 +87,7 @@ struct Placement {
       if let key = job.terms.key, mayWait { needs.waitersOf.append(key) }
     }
     // Replacing a job affects others too, and those may have been the newest owners of another key.
-    if linked.contains(where: { $0.terms.unique?.policy == .replace }) { needs.allOwnersOf = Set(needs.keys) }
+    if jobs.contains(where: { $0.terms.unique?.policy == .replace }) { needs.allOwnersOf = Set(needs.keys) }
     needs.batch = batch?.known
     needs.named = Set(needs.named).sorted()
     needs.waitersOf = Set(needs.waitersOf).sorted()
@@ -92,8 +96,8 @@ struct Placement {
 
   /// Jobs that others here meet by their unique key: they replace or follow them, or wait for what those stand for.
   private var metOwners: [JobID] {
-    let met = linked.lazy.compactMap(\.terms.unique).filter { $0.policy != .keep }.flatMap { book.owners(of: $0.key) }
-    let siblings = linked.lazy.flatMap(\.edges).compactMap { edge -> Int? in
+    let met = jobs.lazy.compactMap(\.terms.unique).filter { $0.policy != .keep }.flatMap { book.owners(of: $0.key) }
+    let siblings = jobs.lazy.flatMap(\.edges).compactMap { edge -> Int? in
       if case .sibling(let place) = edge.target { place } else { nil }
     }
     let kept = Set(siblings).flatMap { place in
@@ -104,8 +108,8 @@ struct Placement {
 
   /// The jobs whose failures skipped what new jobs wait for: they may hold the lane of one.
   private var causes: [JobID] {
-    guard linked.contains(where: { $0.terms.lane != nil }) else { return [] }
-    return linked.lazy.flatMap(\.edges).compactMap { [book] edge in edge.job.flatMap { book[$0]?.course.cause } }
+    guard jobs.contains(where: { $0.terms.lane != nil }) else { return [] }
+    return jobs.lazy.flatMap(\.edges).compactMap { [book] edge in edge.job.flatMap { book[$0]?.course.cause } }
   }
 
   /// Loads what these wait for, and so on; and where lanes matter, what waits for those that wait for a key, or for a seat.
@@ -118,7 +122,7 @@ struct Placement {
       level = Set(level.flatMap { book.needed(by: $0) }).subtracting(ancestors).sorted()
     }
     let inLine = ancestors.filter { book[$0]?.seat == false }
-    guard !inLine.isEmpty || linked.contains(where: { $0.terms.lane != nil }) else { return }
+    guard !inLine.isEmpty || self.jobs.contains(where: { $0.terms.lane != nil }) else { return }
     try book.load(Needs(lanes: book.lanes(of: inLine)))
     var descendants: Set<JobID> = []
     level = inLine.union(waiters.values.joined()).sorted()
@@ -149,7 +153,6 @@ struct Placement {
           continue
         }
       }
-      if let deadline = row.job.terms.deadline { row.job.terms.deadline = deadline.dated(at: book.date) }
       if !row.job.edges.isEmpty { try connect(row) }
       if let lane = row.job.terms.lane, !row.course.state.isFinished {
         let heads = row.waits > 0 ? [] : heads(of: row)

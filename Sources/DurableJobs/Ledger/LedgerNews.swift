@@ -42,10 +42,7 @@ package struct LedgerNews {
     tell(.results)
   }
 
-  package mutating func takeBatches() -> [BatchID: BatchTally] {
-    defer { batches = [:] }
-    return batches
-  }
+  package mutating func takeBatches() -> [BatchID: BatchTally] { exchange(&batches, with: [:]) }
 
   package mutating func moved(in batch: BatchID?, from old: JobState?, to new: JobState?) {
     guard let batch, old != new else { return }

@@ -44,7 +44,7 @@ struct JobDraft: Sendable {
       }
       return JobEdge(target, wait.dependency.condition, slot: wait.slot)
     }
-    let terms = JobTerms(queue.defaults.overridden(by: options))
+    let terms = JobTerms(queue.defaults.setsAny ? queue.defaults.overridden(by: options) : options)
     var job = NewJob(queue: queue.name, kind: kind, payload: payload, terms: terms, edges: edges)
     guard queue.middleware.isEmpty || !HandlerTable.isOwn(kind) else {
       throw JobError(.invalidArgument, "'\(kind)' begins like the library's own kinds, which bypass middleware")

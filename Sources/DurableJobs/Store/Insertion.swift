@@ -10,7 +10,7 @@ public struct JobInsertion: Sendable {
 
   /// Throws ``JobError/Code/invalidArgument`` for what no store accepts.
   package func check() throws {
-    for job in jobs { try job.check() }
+    try jobs.withUnsafeBufferPointer { for place in $0.indices { try $0[place].check() } }  // without a copy
     try batch?.check()
   }
 }

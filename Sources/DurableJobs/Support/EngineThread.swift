@@ -38,8 +38,7 @@ package final class EngineThread: TaskExecutor, @unchecked Sendable {
   private func add(_ change: (inout Waiting) -> Void) {
     let mustRing = waiting.withLock { waiting in
       change(&waiting)
-      defer { waiting.isAsleep = false }
-      return waiting.isAsleep
+      return exchange(&waiting.isAsleep, with: false)
     }
     if mustRing { bell.ring() }
   }

@@ -86,8 +86,7 @@ final class RunningAttempt: Sendable {
     let (task, askers) = state.withLock { state in
       if state.stopReason == nil || reason == .claimLost { state.stopReason = reason }
       if state.stopAskedAt == nil { state.stopAskedAt = now }
-      defer { state.askers = [] }
-      return (state.task, state.askers)
+      return (state.task, exchange(&state.askers, with: []))
     }
     task?.cancel()
     for asker in askers { asker.resume() }

@@ -70,9 +70,8 @@ final class Presence: Sendable {
   func suspend(unlessResumedSince resumptions: Int) {
     let session = state.withLock { state -> ProcessSession? in
       guard state.resumptions == resumptions else { return nil }
-      defer { state.session = nil }
       state.isSuspended = true
-      return state.session
+      return exchange(&state.session, with: nil)
     }
     session?.close()
   }

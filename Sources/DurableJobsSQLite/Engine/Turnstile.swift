@@ -46,8 +46,7 @@ final class Turnstile: Sendable {
   private func change(_ body: (inout State) -> Void) {
     let waiting = state.withLock { state in
       body(&state)
-      defer { state.waiting = [] }
-      return state.waiting
+      return exchange(&state.waiting, with: [])
     }
     for one in waiting { one.resume() }
   }

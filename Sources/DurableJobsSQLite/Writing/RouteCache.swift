@@ -7,6 +7,8 @@ final class RouteCache {
   private(set) var byID: [Int64: Route] = [:]
   /// Routes by conditions, queue and kind: those without conditions, and the others that this transaction has looked up.
   private var ids: [Set<JobConstraint>: [String: [String: Int64]]] = [:]
+  /// The one without conditions that was last looked up: the next job's is mostly the same.
+  private var last: Route?
   private var setByHand: [JobConstraint: Bool] = [:]
   private(set) var limits: [String: JobLimits] = [:]
   /// `durable_meta.changes` when all routes were read.
@@ -30,7 +32,11 @@ final class RouteCache {
   func intern(
     queue: String, kind: String, requires: Set<JobConstraint>, on connection: WriterConnection
   ) throws -> Int64 {
-    if let id = ids[requires]?[queue]?[kind] { return id }
+    if requires.isEmpty, let last, last.kind == kind, last.queue == queue { return last.id }
+    if let id = ids[requires]?[queue]?[kind] {
+      if requires.isEmpty { last = byID[id] }
+      return id
+    }
     let known = try connection[.findQueue].with(queue.composed).first { ($0.int(0), $0.int(1) != 0) }
     if known == nil { try connection[.insertQueue].with(queue.composed).run() }
     let (queueID, isPaused) = known ?? (connection.lastInsertedID, false)
@@ -86,7 +92,7 @@ final class RouteCache {
 
   /// Forgets everything after a rollback, since some of it may never have existed.
   func forget() {
-    (byID, ids, served, changes) = ([:], [:], nil, -1)
+    (byID, ids, last, served, changes) = ([:], [:], nil, nil, -1)
   }
 
   private func add(_ route: Route) {

@@ -65,8 +65,7 @@ final class Writer: @unchecked Sendable {
     let (isClosed, mustRing) = waiting.withLock { waiting in
       if waiting.isClosed { return (true, false) }
       waiting.requests.append(request)
-      defer { waiting.isAsleep = false }
-      return (false, waiting.isAsleep)
+      return (false, exchange(&waiting.isAsleep, with: false))
     }
     if isClosed { request.finish(JobError(.closed, "the store \(path) was closed")) }
     if mustRing { bell.signal() }
@@ -83,8 +82,7 @@ final class Writer: @unchecked Sendable {
   func close() {
     let mustRing = waiting.withLock { waiting in
       waiting.isClosed = true
-      defer { waiting.isAsleep = false }
-      return waiting.isAsleep
+      return exchange(&waiting.isAsleep, with: false)
     }
     if mustRing { bell.signal() }
   }
@@ -196,9 +194,10 @@ final class Writer: @unchecked Sendable {
     return there.key == file.key
   }
 
-  func checkFile() throws {
-    guard !hasFile else { return }
-    throw JobError(
+  func checkFile() throws { if !hasFile { throw fileGone } }
+
+  private var fileGone: JobError {
+    JobError(
       .fileGone,
       "the store's file \(path) is gone: it was deleted, moved or replaced while it was open, and nothing was stored. "
         + "Close the store, and open what is there now")
@@ -215,10 +214,9 @@ final class Writer: @unchecked Sendable {
         if !isLent { sqlite3_progress_handler(handle, 0, nil, nil) }
         usual?.tell(handle)
       }
-      do {
-        try checkFile()
-        try patience.wait { _ in try connection[.begin].run() }
-      } catch { throw NotBegun(cause: error) }
+      do { try patience.wait { _ in try connection[.begin].run() } } catch {
+        throw NotBegun(cause: hasFile ? error : fileGone)
+      }
       let (moment, isHeard) = (time.moment, isHeard())
       var transactions: [WriteTransaction] = []
       do {

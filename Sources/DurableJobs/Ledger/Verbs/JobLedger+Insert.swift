@@ -12,7 +12,8 @@ extension JobLedger {
       return try placement.store(in: insertion.batch)
     }
     // Jobs that have to do with no others need no rows, and no book of them: the usual call.
-    let added = try add(insertion.jobs.map { NewRow($0, at: Date(milliseconds: now)) })
+    let date = Date(milliseconds: now)
+    let added = try add(insertion.jobs.map { NewRow($0, at: date) })
     return InsertionReply(added.map { InsertedJob(id: $0, disposition: .inserted) })
   }
 

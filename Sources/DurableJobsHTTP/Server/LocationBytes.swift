@@ -18,9 +18,9 @@
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      var buffer = unwrapInboundIn(data)
       guard !head.isOver else { return context.fireChannelRead(data) }
-      let escaped = head.escape(buffer.readableBytesView)
+      var buffer = unwrapInboundIn(data)
+      guard let escaped = head.escape(buffer.readableBytesView) else { return context.fireChannelRead(data) }
       buffer.clear()
       buffer.writeBytes(escaped)
       context.fireChannelRead(wrapInboundOut(buffer))
@@ -33,17 +33,21 @@
       private var line: [UInt8] = []
       private var isInterim = false
 
-      mutating func escape(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        var escaped: [UInt8] = []
-        for byte in bytes {
-          if byte >= 0x80, !isOver, line.starts(with: "location:".utf8) {
-            escaped += byte.escape
+      /// Nil if they stay as they are. What follows the head, mostly a file, is not read.
+      mutating func escape(_ bytes: some Collection<UInt8>) -> [UInt8]? {
+        var escaped: [UInt8]?
+        var rest = bytes[...]
+        while !isOver, let byte = rest.first {
+          if byte >= 0x80, line.starts(with: "location:".utf8) {
+            if escaped == nil { escaped = Array(bytes[..<rest.startIndex]) }
+            escaped?.append(contentsOf: byte.escape)
           } else {
-            escaped.append(byte)
+            escaped?.append(byte)
           }
-          if !isOver { read(byte) }
+          read(byte)
+          rest.removeFirst()
         }
-        return escaped
+        return escaped.map { $0 + rest }
       }
 
       private mutating func read(_ byte: UInt8) {

@@ -1,4 +1,5 @@
 #if HTTP
+  import DurableJobs
   import Foundation
   import NIOCore
   import Testing
@@ -132,7 +133,7 @@
 
     private func escaped(_ chunks: [[UInt8]]) -> String {
       var head = LocationBytes.Head()
-      return String(decoding: chunks.flatMap { head.escape($0) }, as: UTF8.self)
+      return String(decoding: chunks.flatMap { head.escape($0) ?? $0 }, as: UTF8.self)
     }
 
     @Test func `Bytes of a Location that are not ASCII are escaped, and no others`() {
@@ -143,6 +144,30 @@
       let expected = "HTTP/1.1 302 X\r\nX-A: \u{e9}\r\nLOCATION: /%E9%C3%A9\r\nX-B: \u{e9}\r\n\r\nlocation: \u{e9}"
       #expect(escaped([head]) == expected)
       #expect(escaped(head.map { [$0] }) == expected)
+    }
+
+    @Test func `What follows a head is not read, nor written anew where nothing was escaped`() {
+      var head = LocationBytes.Head()
+      let text = "HTTP/1.1 200 OK\r\nLocation: /a\r\n\r\n"
+      let bytes = CountedBytes(Array(text.utf8) + [UInt8](repeating: 0xe9, count: 10_000))
+      #expect(head.escape(bytes) == nil)
+      #expect(bytes.read.value == text.utf8.count)
+    }
+
+    /// Bytes that tell up to where they were read.
+    private struct CountedBytes: Collection {
+      let bytes: [UInt8]
+      let read = Lock(0)
+
+      init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+      var startIndex: Int { 0 }
+      var endIndex: Int { bytes.count }
+      func index(after index: Int) -> Int { index + 1 }
+      subscript(index: Int) -> UInt8 {
+        read.withLock { $0 = Swift.max($0, index + 1) }
+        return bytes[index]
+      }
     }
 
     @Test func `An interim answer has a head of its own`() {

@@ -135,6 +135,18 @@
       #expect(try note(owner("http://h/a?id=1&pin=1234")) != note(plain), "its version is not noted")
     }
 
+    @Test func `what is noted on a file has room in its inode on ext4, so that no flush waits for a block more`() throws
+    {
+      let download = try Download(from: #require(URL(string: "http://h/a?id=1")), to: folder.url)
+      let file = try #require(FileStatus(ofFileAt: folder.url.path))
+      let note = FileNote(
+        FileOwner(download, as: nil), FileVersion(entityTag: "\"1\""), FileName(harmless: "a"), file, tail: "")
+      #expect(note.bytes.count <= FileNote.room)
+      let (one, two) = (String(repeating: "a", count: 200), String(repeating: "a", count: 201))
+      #expect(FileNote.mark(one).count <= FileNote.room)
+      #expect(FileNote.mark(one) != FileNote.mark(two))
+    }
+
     @Test(arguments: ["1", "alice-key"])
     func `what was fetched with one secret in the URL is not taken for what another one asks for`(secret: String)
       async throws

@@ -39,13 +39,14 @@
     private let text: String
 
     fileprivate static func digest(_ facts: [String]) -> String {
-      SHA256.hash(data: Data(facts.joined(separator: "\n").utf8)).prefix(8).hexadecimal
+      let digest = SHA256.hash(data: Data(facts.joined(separator: "\n").utf8)).prefix(8)
+      return String(Data(digest).base64EncodedString().dropLast())
     }
 
     /// `tail` is a digest of its last bytes. Without a version where the file may have been cut.
     init(_ owner: FileOwner, _ version: FileVersion?, _ name: FileName, _ file: FileStatus, tail: String) {
       text = [
-        Self.kind, owner.url, owner.isPersonal ? "personal" : "public", version.flatMap(owner.version) ?? "-",
+        Self.kind, owner.url, owner.isPersonal ? "one" : "all", version.flatMap(owner.version) ?? "-",
         Self.digest([name.description]), Self.digest(["\(file.size)", "\(file.modified)", tail]), owner.users ?? "-",
       ].joined(separator: " ")
     }
@@ -55,13 +56,21 @@
       self.text = text
     }
 
-    private static let kind = "file"
+    private static let kind = "f"
+
+    /// For what is longer, ext4 makes a block of its own, which the file's flush waits for, too: beside an inode of 256
+    /// bytes there are so many. A note without ``FileOwner/users`` has 55.
+    static let room = 56
+
     private var words: [Substring] { text.split(separator: " ") }
-    fileprivate var bytes: [UInt8] { Array(text.utf8) }
+    var bytes: [UInt8] { Array(text.utf8) }
+
+    /// What stands for that name on a file of bytes until it is noted whose that is.
+    static func mark(_ name: String) -> [UInt8] { Array((name.utf8.count <= room ? name : digest([name])).utf8) }
 
     fileprivate func isOf(_ owner: FileOwner) -> Bool { words[1] == owner.url }
     fileprivate var users: String? { words[6] == "-" ? nil : String(words[6]) }
-    fileprivate var isPersonal: Bool { words[2] == "personal" }
+    fileprivate var isPersonal: Bool { words[2] == "one" }
     fileprivate var version: Substring? { words[3] == "-" ? nil : words[3] }
     fileprivate func isName(_ name: String) -> Bool { words[4] == Self.digest([name]) }
     fileprivate func isLeft(_ file: FileStatus, tail: String) -> Bool {
@@ -141,7 +150,7 @@
       guard let file = try? open(name, O_RDONLY), let bytes = ExtendedAttribute.read(file.number, atMost: 400) else {
         return false
       }
-      return bytes == Array(name.utf8) || FileNote(String(decoding: bytes, as: UTF8.self)) != nil
+      return bytes == FileNote.mark(name) || FileNote(String(decoding: bytes, as: UTF8.self)) != nil
     }
   }
 
@@ -150,11 +159,11 @@
     @discardableResult func note(_ note: FileNote) -> Bool { ExtendedAttribute.write(number, note.bytes) }
 
     /// That it is the file of bytes of a part, until it is noted whose it is. Returns whether that could be noted.
-    func note(part: String) -> Bool { ExtendedAttribute.write(number, Array(part.utf8)) }
+    func note(part: String) -> Bool { ExtendedAttribute.write(number, FileNote.mark(part)) }
 
     /// Nil where the file system can't tell.
     func isNoted(part: String) -> Bool? {
-      ExtendedAttribute.read(number, atMost: part.utf8.count).map { $0 == Array(part.utf8) }
+      ExtendedAttribute.read(number, atMost: FileNote.room).map { $0 == FileNote.mark(part) }
     }
   }
 

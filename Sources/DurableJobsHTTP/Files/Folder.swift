@@ -13,6 +13,7 @@
     let device: UInt64
     /// Whether everyone may write to it.
     private let isPublic: Bool
+    let flushes: FolderFlush
     private let flushFile: @Sendable (Descriptor, _ path: String) throws -> Void
     private let lockFile: @Sendable (Int32) -> Int32
 
@@ -40,6 +41,7 @@
       device = status.device
       owner = status.owner
       isPublic = status.isWritableByAll
+      flushes = FolderFlush.of(descriptor, status)
     }
 
     func path(of name: String) -> String { path == "/" ? "/" + name : path + "/" + name }
@@ -239,7 +241,9 @@
 
     /// Makes new and removed names in the folder survive a power cut.
     func flush() throws {
-      guard fsync(descriptor.number) == 0 || errno == EINVAL else { throw DownloadError.disk("flush", path) }
+      try flushes.flush {
+        guard descriptor.flushesNames else { throw DownloadError.disk("flush", path) }
+      }
     }
 
     var room: DiskRoom? { descriptor.room }

@@ -80,6 +80,28 @@
       #expect(kept.end < told.begin)
     }
 
+    @Test func `a small file costs two flushes, and few looks at its folder`() async throws {
+      server.serve("/a.bin", .file(Content(10_000)))
+      let trace = try await trace()
+      let name = folder.path("a.bin")
+      let flushes = trace.calls("fsync").compactMap(\.path)
+      #expect(flushes.filter { $0.hasPrefix(name) }.count == 1)
+      #expect(flushes.filter { $0 == folder.url.path }.count == 1)
+      let looks = trace.calls("newfstatat").filter {
+        $0.path.map { $0.hasPrefix(folder.url.path) } ?? false
+          || $0.arguments.hasPrefix("AT_FDCWD, \"\(folder.url.path)")
+      }
+      #expect(looks.count <= 27)
+    }
+
+    @Test func `a large file is not looked at with each piece that comes`() async throws {
+      server.serve("/a.bin", .file(Content(10_000_000)))
+      let trace = try await trace()
+      let part = folder.path("a.bin.part")
+      #expect(trace.calls("pwrite64", on: part).count > 20)
+      #expect(trace.calls("newfstatat", on: part).count <= 12)
+    }
+
     @Test func `a small file is written once where nothing can be noted on it`() async throws {
       let content = Content(10_000)
       server.serve("/a.bin", .file(content))
@@ -195,7 +217,7 @@
     }
     static let options = [
       "-f", "-y", "-s", "64", "-e",
-      "trace=openat,pwrite64,write,fsync,fdatasync,ftruncate,linkat,unlinkat,?mkdir,mkdirat,?rename,?renameat,?renameat2,fsetxattr",
+      "trace=openat,pwrite64,write,fsync,fdatasync,ftruncate,linkat,unlinkat,?mkdir,mkdirat,?rename,?renameat,?renameat2,fsetxattr,newfstatat",
     ]
 
     static let isPossible: Bool = {

@@ -78,6 +78,14 @@
       return bytes
     }
 
+    /// How many bytes the file has. Linux stamps a file whose status somebody has asked for anew with the next write, so that
+    /// is not asked for with each.
+    func size(_ path: String) throws -> Int64 {
+      let end = lseek(number, 0, SEEK_END)
+      guard end >= 0 else { throw DownloadError.disk("look at", path) }
+      return Int64(end)
+    }
+
     /// Returns the offset after the bytes.
     func write(_ bytes: UnsafeRawBufferPointer, at begin: Int64, _ path: String) throws -> Int64 {
       var rest = bytes

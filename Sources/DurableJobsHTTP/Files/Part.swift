@@ -257,7 +257,7 @@
     }
 
     /// Whether the file of bytes has this length and was not cut by others.
-    func holds(_ length: Int64, _ file: Descriptor) throws -> Bool { try FileStatus(of: file, path).size >= length }
+    func holds(_ length: Int64, _ file: Descriptor) throws -> Bool { try file.size(path) >= length }
 
     /// The contents of a file that was cut are unknown.
     mutating func discardIfShort() {

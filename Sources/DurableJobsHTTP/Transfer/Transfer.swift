@@ -107,15 +107,17 @@
         else { continue }
         return Result(file: file, proof: NamingProof(folder: folder, mark: mark, record: (record, job)))
       }
-      if let file = try PartFile.marked(mark, as: name, in: folder, download, by: request.asker)
-        ?? (download.name == nil ? PartFile.marked(mark, as: nil, in: folder, download, by: request.asker) : nil)
-      {
-        // It came in memory, beside a part of another version.
-        for name in [name, own] { PartFile.clear(name, in: folder, download) }
-        return Result(file: file, proof: NamingProof(folder: folder, mark: mark))
+      if folder.status(of: mark) != nil {
+        if let file = try PartFile.marked(mark, as: name, in: folder, download, by: request.asker)
+          ?? (download.name == nil ? PartFile.marked(mark, as: nil, in: folder, download, by: request.asker) : nil)
+        {
+          // It came in memory, beside a part of another version.
+          for name in [name, own] { PartFile.clear(name, in: folder, download) }
+          return Result(file: file, proof: NamingProof(folder: folder, mark: mark))
+        }
+        // It came to no other name.
+        folder.drop(mark)
       }
-      // It came to no other name.
-      folder.drop(mark)
       if let file = try await existing(name, folder, isFinalName: download.name != nil) {
         remark("the server was not asked")
         // Left by an attempt that was killed, while the file came in another way.

@@ -6,7 +6,9 @@
   /// resuming, without a connection or a file. RFC 9110, sections 13 to 15.
   struct FileAnswer {
     var status: Int
-    var headers: HTTPHeaders
+    let headers: HTTPHeaders
+    /// Without its parameters.
+    let contentType: String
     var end: BodyEnd
     /// It came after a redirect to another path.
     var isFromElsewhere = false
@@ -27,6 +29,7 @@
     init(status: Int, headers: HTTPHeaders, version: HTTPVersion) {
       self.status = status
       self.headers = headers
+      contentType = Self.contentType(headers)
       end = BodyEnd(headers, version)
     }
 

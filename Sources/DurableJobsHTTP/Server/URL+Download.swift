@@ -38,17 +38,24 @@
     }
 
     /// For display: unchanged, but without user and password, and what follows a `#`.
-    package var withoutCredentials: String { absoluteString.prefix { $0 != "#" }.withoutCredentials }
+    package var withoutCredentials: String {
+      let text = absoluteString
+      return Substring(text.utf8.prefix { $0 != UInt8(ascii: "#") }).withoutCredentials
+    }
   }
 
   extension StringProtocol {
     /// The text of a URL, or of what should be one, without its user and password.
     package var withoutCredentials: String {
-      let authority = range(of: "//")?.upperBound ?? startIndex
-      guard let at = self[authority...].prefix(while: { !"/?#".contains($0) }).lastIndex(of: "@") else {
-        return String(self)
-      }
-      return String(self[..<authority]) + self[index(after: at)...]
+      // Byte by byte, since it is asked for several times a file.
+      let text = String(self)
+      let bytes = text.utf8
+      let slashes = bytes.indices.first { bytes[$0...].starts(with: "//".utf8) }
+      let authority = slashes.map { bytes.index($0, offsetBy: 2) } ?? bytes.startIndex
+      guard
+        let at = bytes[authority...].prefix(while: { !"/?#".utf8.contains($0) }).lastIndex(of: UInt8(ascii: "@"))
+      else { return text }
+      return String(text[..<authority]) + text[bytes.index(after: at)...]
     }
 
     /// The same without a query, which may be signed, or a fragment, where log-ins hand tokens over.

@@ -29,8 +29,7 @@
       return false
     }
 
-    /// Without its parameters.
-    var contentType: String {
+    static func contentType(_ headers: HTTPHeaders) -> String {
       let value = headers.first(name: "Content-Type")?.prefix { $0 != ";" } ?? ""
       return value.trimmingCharacters(in: .whitespaces).lowercased()
     }

@@ -1,5 +1,6 @@
 #if Shell
   import Foundation
+  import GRDBSQLite
   import TestProcesses
   import Testing
 
@@ -130,6 +131,27 @@
       let ended = try await durable.shell(line)
       #expect(ended.status == .exited(1))
       #expect(ended.stderr.contains("bytes of what it wrote were not kept, and are missing here"), "\(ended.stderr)")
+    }
+
+    @Test("add --follow waits for a store that is locked between two attempts")
+    func lockedBetween() async throws {
+      let pause = "'\(durable.program)' pause --store '\(durable.store)'"
+      let line = "test -e again && exit 4; touch again; \(pause); exit 3"
+      let words = ["add", "--follow", "--max-attempts", "2", "--shell", "--", line]
+      let ended = try await durable.run(words) { [durable] program in
+        try await program.says("the queue 'default' is paused")
+        kill(program.process, SIGSTOP)
+        try await durable("unpause")
+        var store: OpaquePointer?
+        try #require(sqlite3_open(durable.store, &store) == SQLITE_OK)
+        defer { sqlite3_close_v2(store) }
+        sqlite3_busy_timeout(store, .max)
+        try #require(sqlite3_exec(store, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
+        kill(program.process, SIGCONT)
+        // By then the second attempt could not be begun.
+        try await program.says("the worker could not say good-bye")
+      }
+      #expect(ended.status == .exited(4), "\(ended.stderr)")
     }
 
     @Test("add --follow ends where its store is gone, however much its command writes that nobody shows any more")

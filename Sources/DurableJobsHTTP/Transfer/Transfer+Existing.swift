@@ -150,7 +150,7 @@
     /// knows it by what its server tells, as was done here.
     private func dropMarks(of file: FileStatus, _ folder: Folder) {
       guard file.links > 1 else { return }
-      for mark in secondNames.all(in: folder, at: reception.clock.uptime)
+      for mark in secondNames.all(in: folder, by: reception.clock)
       where name.isMark(mark) && folder.status(of: mark)?.inode == file.inode {
         folder.drop(mark)
       }
@@ -159,9 +159,10 @@
     /// Takes away what jobs of other stores left of this file when their processes were killed before it had its name: nobody
     /// goes on with that.
     func dropUnnamed(in folder: Folder) {
-      for mark in secondNames.all(in: folder, at: reception.clock.uptime)
+      for mark in secondNames.all(in: folder, by: reception.clock)
       where name.isMark(mark) && folder.status(of: mark)?.links == 1 && folder.isNotedAsSecond(mark) {
-        // Who makes one has it locked.
+        // Who makes one has it locked. A part of that name has a record, on which its lock is.
+        guard folder.status(of: mark + ".json") == nil else { continue }
         guard let file = try? folder.lock(mark) else { continue }
         withExtendedLifetime(file) { folder.remove(mark) }
       }

@@ -14,11 +14,11 @@ struct WriteAheadLog {
 
   private let path: String
   private var limit = largest
-  /// The pages that the connection had written when a look was due.
-  private var pages: Int32 = 0
+  /// The pages that the connection had written when a look was due; nil before its first commit.
+  private var pages: Int32?
   /// Whether it has written 256 since then, 1 MB. Linux stamps a file that was looked at anew with the next write, for
   /// which the next flush waits once more, at least on ext4 without a journal: so it is not looked at after each commit.
-  private(set) var isDue = true
+  private(set) var isDue = false
 
   init(path: String) { self.path = path }
 
@@ -30,7 +30,7 @@ struct WriteAheadLog {
   mutating func hasGrown(by connection: OpaquePointer) {
     var (written, most): (Int32, Int32) = (0, 0)
     sqlite3_db_status(connection, SQLITE_DBSTATUS_CACHE_WRITE, &written, &most, 0)
-    isDue = written &- pages >= 256 || written < pages
+    isDue = pages.map { written - $0 >= 256 || written < $0 } ?? true
     if isDue { pages = written }
   }
 

@@ -238,6 +238,56 @@
       #expect(counts == JobCounts([.ready: 150, .running: 100, .succeeded: 150]))
     }
 
+    @Test("What joins a turn takes two statements more, and whoever waits for a time is looked for once")
+    func joinStatements() throws {
+      _ = try insert((0..<40).map { _ in .plain() } + [.plain(terms: JobTerms(start: .after(.seconds(3600))))])
+      let held = Lock(try claim(8).jobs)
+      func turn(joins: Int) throws -> Int {
+        let left = Lock(joins)
+        let next: @Sendable () -> [ClaimSettlement] = {
+          held.withLock { held in
+            defer { held.removeFirst(2) }
+            return held.prefix(2).map { $0.settled() }
+          }
+        }
+        var request = ClaimRequest.of(2)
+        request.join = {
+          left.withLock { left in
+            left -= 1
+            return left >= 0 ? (next(), ["default": 2]) : nil
+          }
+        }
+        let turn = Turn(next(), request)
+        let before = session.connection?.statements ?? 0
+        let claimed = try roundTrips { try turn.run(in: $0) }.reply.claimed
+        held.withLock { $0 += claimed?.jobs ?? [] }
+        #expect(claimed?.jobs.count == 2 * (joins + 1))
+        #expect(claimed?.nextDue.map { (.seconds(3500)...Duration.seconds(3600)).contains($0) } == true)
+        return (session.connection?.statements ?? 0) - before
+      }
+      _ = try turn(joins: 0)
+      #expect(try turn(joins: 1) - turn(joins: 0) == 2)
+    }
+
+    @Test("That a transaction waits for locks no longer than it may takes no statement of its own")
+    func patience() throws {
+      _ = try insert([.plain()])
+      func statements(_ patience: Duration?) throws -> (limit: String?, count: Int) {
+        let before = session.connection?.statements ?? 0
+        let limit = try session.write(until: SystemClock().uptime + .seconds(60), waitingForLocks: patience) {
+          var limit: String?
+          $0.begin()
+          $0.connection.send("SELECT current_setting('lock_timeout')") { limit = $0.text(0, 0) }
+          try $0.sync()
+          return limit
+        }
+        return (limit, (session.connection?.statements ?? 0) - before)
+      }
+      let (usual, hasty) = (try statements(nil), try statements(.milliseconds(70)))
+      #expect(usual.limit == "0" && hasty.limit == "70ms" && usual.count == hasty.count)
+      #expect(try statements(nil).limit == "0")
+    }
+
     enum Locked: String, CaseIterable, Sendable { case nothingElse, lane, child, limit, retry }
 
     @Test("Nothing joins a turn that has locked more than its own plain jobs", arguments: Locked.allCases)

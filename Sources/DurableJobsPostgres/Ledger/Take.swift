@@ -133,9 +133,15 @@
       guard !served.isEmpty else { return nil }
       let ids = served.map(\.id)
       let work = ClaimWork(claim: context.workers.nextClaim(ofRow: row), request: request)
-      promoteDue(ids, work)
+      if !hasLookedForDue { lookForDue(ids, work) }
       let crowded = context.crowdedRoutes.withLock { $0.intersection(ids) }
       work.hasPassedOver = request.only == nil && !crowded.isEmpty
+      take(request.only == nil ? served.filter { !crowded.contains($0.id) } : served, request, work)
+      return work
+    }
+
+    private func lookForDue(_ ids: [Int64], _ work: ClaimWork) {
+      promoteDue(ids, work)
       connection.send(Self.overdueReadySQL, [.int(now), .ints(ids)]) { [context] rows in
         work.overdue = (0..<rows.count).map { (rows.id($0, 0), rows.int($0, 1), rows.int($0, 2)) }
         context.crowdedRoutes.withLock { crowded in
@@ -146,8 +152,6 @@
           }
         }
       }
-      take(request.only == nil ? served.filter { !crowded.contains($0.id) } : served, request, work)
-      return work
     }
 
     private func take(_ served: [Route], _ request: ClaimRequest, _ work: ClaimWork) {

@@ -80,6 +80,8 @@
     var expectedWorker: WorkerID?
     /// The row of the worker that claims, as it is assumed to be. See ``claimsAhead(_:)``.
     var ahead: WorkerRow?
+    /// A claim of this transaction looked for what is due a moment ago: the next one, beside plain results, doesn't again.
+    var hasLookedForDue = false
     /// New jobs that will need ids before they are stored.
     var expectedIDs = 0
     var ids: [JobID] = []
@@ -153,8 +155,15 @@
     private static let nowSQL =
       "pg_current_xact_id()::text::bigint,floor(extract(epoch FROM clock_timestamp())*1000)::bigint,\(Opening.tableSQL)"
     private static let patienceSQL = "SELECT set_config('lock_timeout',$1,true)"
-    static let headSQL = "SELECT \(nowSQL),changes FROM §meta WHERE id=1"
-    private static let pooledHeadSQL = "SELECT \(nowSQL),changes,\(lifeSQL) FROM §meta WHERE id=1"
+    /// $1: how long it waits for a lock, if not as long as it may take.
+    private static func headSQL(_ life: String) -> String {
+      """
+      SELECT \(nowSQL),changes,\(life),CASE WHEN $1::text IS NOT NULL THEN set_config('lock_timeout',$1,true) END
+      FROM §meta WHERE id=1
+      """
+    }
+    static let headSQL = headSQL("NULL")
+    private static let pooledHeadSQL = headSQL(lifeSQL)
     private static let loneHeadSQL = "SELECT \(nowSQL),nextval('§job_id'),\(Tallies.metSQL)"
 
     func begin() {
@@ -169,8 +178,8 @@
       }
       // The server also counts what it waits for this process to read. Who is silent is noticed here.
       if connection.patience != nil { connection.limitStatements(to: Self.longLimit, inTransaction: true) }
-      if let lockPatience { connection.send(Self.patienceSQL, [.text("\(max(lockPatience.milliseconds, 1))ms")]) }
-      connection.send(connection.life == nil ? Self.pooledHeadSQL : Self.headSQL) { [self] rows in
+      let patience = lockPatience.map { "\(max($0.milliseconds, 1))ms" }
+      connection.send(connection.life == nil ? Self.pooledHeadSQL : Self.headSQL, [.text(patience)]) { [self] rows in
         guard rows.count == 1 else { throw JobError(.notAStore, "the schema is no store: its table 'meta' is empty") }
         let life = connection.life ?? rows.text(0, 4) ?? ""
         try met(rows, changes: rows.int(0, 3), life: life)

@@ -57,7 +57,10 @@
       if let free = round.claim?.free { asked?.free = free.mapValues { min($0, most) } }
       let isAhead = asked.map { round.settlements.allSatisfy(\.isPlain) && transaction.claimsAhead($0) } ?? false
       if !isAhead { transaction.expectedWorker = asked?.worker }
+      // What ends in another way than these may have set times, and let others begin.
+      transaction.hasLookedForDue = isAhead && batch.claimed != nil
       let (replies, answer) = try transaction.settle(round.settlements, taking: isAhead ? asked : nil)
+      transaction.hasLookedForDue = false
       batch.replies += replies
       let areAllPlain = answer.finished.count == round.settlements.count
       guard var claim = asked else { return areAllPlain }
@@ -97,6 +100,7 @@
     fileprivate mutating func add(_ new: ClaimBatch) {
       var all = new
       all.jobs = (claimed?.jobs ?? []) + new.jobs
+      all.nextDue = [claimed?.nextDue, new.nextDue].compactMap(\.self).min()
       claimed = all
     }
   }

@@ -148,7 +148,10 @@
       } catch let error as JobError where error.code == .locked {
         // What there is to write of one job, which somebody keeps locked, must not cost the worker the others.
         let sign = RenewalRequest(worker: request.worker, lease: request.lease, renewals: [], isPartial: true)
-        _ = try await engine.writeForWorker(as: .renewal) { try $0.renew(sign) }
+        _ = try await engine.writeForWorker(as: .renewal) { transaction in
+          transaction.isSign = true
+          return try transaction.renew(sign)
+        }
         throw error
       }
     }

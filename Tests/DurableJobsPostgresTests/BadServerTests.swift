@@ -281,6 +281,32 @@
       await store.close()
     }
 
+    @Test("While the server can't be written no time passes for who is asked for a sign of life, and could give none")
+    func doubts() async throws {
+      let server = try TestServer()
+      let clock = ManualClock()
+      let store = try await server.store(TestServer.schema(), clock: clock)
+      _ = try await store.insert(JobInsertion([.plain()]))
+      let job = try await store.claim(.of(1)).jobs[0]
+      func setReadOnly(_ change: String, shows: String) async throws {
+        try server.psql("ALTER SYSTEM \(change)")
+        try server.psql("SELECT pg_reload_conf()")
+        try await until { try server.psql("SHOW default_transaction_read_only") == [[shows]] }
+        // The server tells open connections when they have nothing to do.
+        _ = try await store.counts(where: .all)
+      }
+      try await setReadOnly("SET default_transaction_read_only=on", shows: "on")
+      clock.advance(by: Defaults.lease)
+      for _ in 0..<2 {
+        _ = try? await store.recover(RecoveryRequest())
+        clock.advance(by: .seconds(5))
+      }
+      try await setReadOnly("RESET default_transaction_read_only", shows: "off")
+      #expect(try await store.recover(RecoveryRequest()).recovered == 0)
+      #expect(try await store.settle([job.settled()], thenClaim: nil).replies[0].isAccepted)
+      await store.close()
+    }
+
     @Test("Where several hosts follow another one, the first is waited for to lead, or another")
     func several() async throws {
       let server = try TestServer()

@@ -202,6 +202,54 @@ import Testing
     await lent.close()
   }
 
+  @Test func `While the file is locked no time passes for who is asked for a sign of life, and could give none`()
+    async throws
+  {
+    var configuration = SQLiteStore.Configuration()
+    (configuration.clock, configuration.busyTimeout) = (clock, .milliseconds(50))
+    let hasty = try SQLiteStore(path: folder.path("other.sqlite"), configuration: configuration)
+    try await hasty.insert(.plain())
+    let job = try await hasty.claim(.of(1)).jobs[0]
+    var across = GRDB.Configuration()
+    across.allowsUnsafeTransactions = true
+    let other = try DatabaseQueue(path: folder.path("other.sqlite"), configuration: across)
+    try await other.writeWithoutTransaction {
+      try $0.execute(sql: "UPDATE durable_worker SET session='gone'")
+      try $0.execute(sql: "BEGIN IMMEDIATE")
+    }
+    clock.advance(by: Defaults.lease)
+    for _ in 0..<2 {
+      _ = try? await hasty.recover(RecoveryRequest())
+      clock.advance(by: .seconds(5))
+    }
+    try await other.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+    let report = try await hasty.recover(RecoveryRequest())
+    #expect(report.recovered == 0 && report.comeAgain == Defaults.doubtInterval)
+    #expect(try await hasty.settle([job.settled()], thenClaim: nil).replies[0].isAccepted)
+  }
+
+  @Test(arguments: [true, false])
+  func `Who was asked is lost when the time is over, unless others could not write then for a third of it`(
+    isSlow: Bool
+  ) async throws {
+    let clock = WatchedClock()
+    let store = try folder.store("slow.sqlite", clock: clock)
+    try await store.insert(.plain())
+    _ = try await store.claim(.of(1))
+    try await store.execute("UPDATE durable_worker SET session='gone'")
+    clock.advance(by: Defaults.lease)
+    _ = try await store.recover(RecoveryRequest())
+    clock.advance(by: Defaults.doubtInterval)
+    if isSlow { clock.onUptime.withLock { $0 = { clock.advance(by: Defaults.doubtInterval / 3) } } }
+    let report = try await store.recover(RecoveryRequest())
+    clock.onUptime.withLock { $0 = {} }
+    #expect(report.recovered == (isSlow ? 0 : 1))
+    guard isSlow else { return }
+    #expect(report.comeAgain == Defaults.doubtInterval)
+    clock.advance(by: Defaults.doubtInterval)
+    #expect(try await store.recover(RecoveryRequest()).recovered == 1)
+  }
+
   @Test func `A job that is due is ready after a sweep, whoever asks`() async throws {
     let id = try await store.insert(.plain(terms: JobTerms(start: .after(.seconds(5)))))[0]
     clock.advance(by: .seconds(5))
@@ -210,23 +258,24 @@ import Testing
   }
 }
 
+/// Calls `onUptime` whenever it is asked how long it runs.
+private final class WatchedClock: JobClock {
+  private let clock = ManualClock()
+  let onUptime = Lock<@Sendable () -> Void>({})
+
+  var now: Date { clock.now }
+  var uptime: Duration {
+    onUptime.withLock { $0 }()
+    return clock.uptime
+  }
+  func advance(by time: Duration) { clock.advance(by: time) }
+  func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
+    clock.schedule(at: due, action)
+  }
+}
+
 /// What ends before a store is suspended.
 @Suite struct SuspendedRecoveryTests {
-  /// Calls `onUptime` whenever it is asked how long it runs.
-  private final class WatchedClock: JobClock {
-    private let clock = ManualClock()
-    let onUptime = Lock<@Sendable () -> Void>({})
-
-    var now: Date { clock.now }
-    var uptime: Duration {
-      onUptime.withLock { $0 }()
-      return clock.uptime
-    }
-    func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
-      clock.schedule(at: due, action)
-    }
-  }
-
   @Test func `A store that is suspended holds no lock of a dead process, whose jobs it was about to recover`()
     async throws
   {

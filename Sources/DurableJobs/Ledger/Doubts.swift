@@ -13,6 +13,11 @@ package struct Doubts {
     package init(row: WorkerRow, isIdle: Bool, isDead: Bool) {
       (self.row, self.isIdle, self.isDead) = (row, isIdle, isDead)
     }
+
+    fileprivate var isCertain: Bool { !row.stands || isDead || isIdle }
+
+    /// Whether it is asked for a sign of life, which it has to store.
+    package func isInDoubt(at now: Int64) -> Bool { !isCertain && !row.isAlive(at: now) }
   }
 
   package struct Verdict {
@@ -36,7 +41,7 @@ package struct Doubts {
 
   package init() {}
 
-  /// These workers gave a sign of life.
+  /// These workers gave a sign of life, or could give none, since nothing could be stored.
   package mutating func answered(by workers: [Int64]) { for worker in workers { known[worker] = nil } }
 
   /// It was not told of the doubt.
@@ -56,8 +61,9 @@ package struct Doubts {
         continue
       }
       let isNew = known[id] == nil
-      let isCertain = !suspect.row.stands || suspect.isDead || suspect.isIdle
-      guard let rest = isCertain ? .zero : rest(for: id, suspect.row.leaseUntil, uptime, interval) else { continue }
+      guard let rest = suspect.isCertain ? .zero : rest(for: id, suspect.row.leaseUntil, uptime, interval) else {
+        continue
+      }
       if rest <= .zero {
         verdict.losses.append(suspect.row)
       } else {

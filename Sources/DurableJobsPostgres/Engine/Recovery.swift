@@ -9,7 +9,7 @@
       let (census, processes) = try await read { try $0.census(now: now) }
       let ended = context.process?.ended(of: processes) ?? []
       for (session, process) in processes where !ended.contains(session) { deathWatch.watch(process) }
-      let verdict = judge(census, ended: ended, except: request.worker, now: now)
+      let verdict = try await judge(census, ended: ended, except: request.worker, now: now)
       let expired = try await findExpired(now: now, limit: min(limit, pruningBite.value))
       var plan = RecoveryPlan(request, census, losing: verdict.losses, expired: expired, now: now)
       var deletion = RecoveryPlan()
@@ -211,13 +211,14 @@
     /// it does not know: nothing that it renews is under them.
     private func judge(
       _ census: Census, ended: Set<String>, except asking: WorkerID?, now: Int64
-    ) -> Doubts.Verdict {
+    ) async throws -> Doubts.Verdict {
       let own = Set(asking.map { context.workers.rows(of: $0).compactMap(\.id) } ?? [])
       let others = census.workers.filter { $0.session != context.session || !own.contains($0.row.id ?? 0) }
       let suspects = others.map { worker in
         Doubts.Suspect(
           row: worker.row, isIdle: !census.running.contains(worker.row.id ?? 0), isDead: ended.contains(worker.session))
       }
+      try await checkWriting(for: suspects.filter { $0.isInDoubt(at: now) }.compactMap(\.row.id))
       let (uptime, interval) = (clock.uptime, configuration.policy.doubtInterval)
       let workers = census.workers.map(\.row)
       let verdict = doubts.withLock {
@@ -231,6 +232,17 @@
         }
       }
       return verdict
+    }
+
+    /// Commits an empty transaction, for which the server writes to its log. While that can't be done, workers in doubt can't
+    /// answer either: they are asked anew.
+    private func checkWriting(for workers: [Int64]) async throws {
+      guard !workers.isEmpty else { return }
+      let begun = clock.uptime
+      var hadTime = false
+      defer { if !hadTime { doubts.withLock { $0.answered(by: workers) } } }
+      try await writeForWorker { $0.begin() }
+      hadTime = clock.uptime - begun < configuration.policy.doubtInterval / 3
     }
 
     /// Nothing is found where the look takes longer than it may: what else there is to recover does not wait for it.

@@ -22,7 +22,7 @@ extension Engine {
     }
     // What the dead wrote since, as a later lease, is told only by a count after their locks were taken.
     if !graves.isEmpty { census = try await read { try Census(now: now, on: $0) } }
-    let verdict = judge(census, ended: Set(graves.keys), except: request.worker, now: now)
+    let verdict = try await judge(census, ended: Set(graves.keys), except: request.worker, now: now)
     let expired = try await findExpired(now: now, limit: limit)
     let plan = RecoveryPlan(request, census, losing: verdict.losses, expired: expired, now: now)
 
@@ -42,11 +42,14 @@ extension Engine {
   }
 
   /// Which workers are lost: their process has ended, as its lock shows, or they were asked to renew and did not.
-  private func judge(_ census: Census, ended: Set<String>, except asking: WorkerID?, now: Int64) -> Doubts.Verdict {
+  private func judge(
+    _ census: Census, ended: Set<String>, except asking: WorkerID?, now: Int64
+  ) async throws -> Doubts.Verdict {
     let suspects = census.workers.filter { $0.session != session || $0.row.worker != asking }.map { worker in
       Doubts.Suspect(
         row: worker.row, isIdle: !census.running.contains(worker.row.id ?? 0), isDead: ended.contains(worker.session))
     }
+    try await noteDoubts(of: suspects.filter { $0.isInDoubt(at: now) }.compactMap(\.row.id))
     let (uptime, interval) = (configuration.clock.uptime, configuration.policy.doubtInterval)
     let workers = census.workers.map(\.row)
     func verdict() -> Doubts.Verdict {
@@ -61,6 +64,16 @@ extension Engine {
       }
     }
     return verdict()
+  }
+
+  /// Stores that these are asked. While that can't be done, they can't answer either: they are asked anew.
+  private func noteDoubts(of workers: [Int64]) async throws {
+    guard !workers.isEmpty else { return }
+    let begun = configuration.clock.uptime
+    var hadTime = false
+    defer { if !hadTime { doubts.withLock { $0.answered(by: workers) } } }
+    try await write(.other) { transaction in for worker in workers { try transaction.noteDoubt(of: worker) } }
+    hadTime = configuration.clock.uptime - begun < configuration.policy.doubtInterval / 3
   }
 
   /// Called when the lock of a process was released: recovers its jobs at once, and cleans up its files.

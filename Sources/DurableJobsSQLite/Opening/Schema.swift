@@ -70,7 +70,7 @@ enum Schema {
     CREATE TABLE durable_tag(tag TEXT NOT NULL, job INT NOT NULL, PRIMARY KEY(tag,job)) WITHOUT ROWID;
 
     -- One row or more for each living worker. `lease_until` is -1 once somebody recovers it. `session` is its process in the
-    -- meeting folder. `asked` and `host` are not used any more.
+    -- meeting folder. `asked` tells when it was last asked for a sign of life; `host` is not used any more.
     CREATE TABLE durable_worker(id INTEGER PRIMARY KEY AUTOINCREMENT, lease_until INT NOT NULL, asked INT NOT NULL,
       name TEXT NOT NULL, session TEXT NOT NULL, kinds TEXT NOT NULL, queues TEXT NOT NULL, host TEXT, pid INT,
       started_at INT NOT NULL);

@@ -59,7 +59,7 @@
         notedAt: Lock(found.latest))
       epoch = Lock(found.epoch)
       versionBefore = found.before
-      path = configuration.folder.map { "\($0)/postgres-\(found.identity)" }
+      path = configuration.folder.flatMap { found.home?.path(in: $0, of: found.identity) }
       time = StoreTime(clock: clock, latest: found.latest)
       pool = Pool(size: configuration.connections)
       notices = Notices(server: server, channel: context.channel, session: context.session)

@@ -45,6 +45,8 @@
       var epoch: Int64
       var identity: String
       var table: Int64
+      /// Nil if this machine keeps nothing beside stores.
+      var home: StoreHome?
     }
 
     func open(_ clock: ServerClock?) throws -> Found {
@@ -53,6 +55,7 @@
       if before ?? 0 < Schema.version { before = try migrate(from: before) }
       var found = try read()
       found.before = before
+      if configuration.folder != nil { found.home = try home() }
       return found
     }
 
@@ -149,6 +152,22 @@
           "the server runs with fsync=off: a commit would not survive a power cut. Turn it on, or say that this is accepted"
         )
       }
+    }
+
+    private func home() throws -> StoreHome {
+      var home = StoreHome(database: 0)
+      var isReadable = false
+      connection.send(StoreHome.databasesSQL, isFixed: false) { rows in
+        home.database = rows.int(0, 0)
+        home.databases = Set((rows.text(0, 1) ?? "").split(separator: " ").compactMap { Int64($0) })
+        isReadable = rows.bool(0, 2)
+      }
+      try connection.sync()
+      guard isReadable else { return home }
+      connection.send(StoreHome.systemSQL, isFixed: false) { home.system = $0.text(0, 0) }
+      // Not every service that hosts servers tells.
+      do { try connection.sync() } catch let failure as PostgresFailure where !failure.endsConnection {}
+      return home
     }
 
     private func hasSchema() throws -> Bool {

@@ -259,21 +259,31 @@
       await store.close()
     }
 
-    @Test("A server that its administrator made read-only is written neither by a new store nor by one that is open")
-    func readOnly() async throws {
+    @Test(
+      "A server that its administrator made read-only is written neither by a new store nor by one that is open and idle",
+      arguments: [false, true])
+    func readOnly(isPooled: Bool) async throws {
       let server = try TestServer()
+      let pooler = isPooled ? try TestPooler(before: server) : nil
+      defer { withExtendedLifetime(pooler) {} }
       let schema = TestServer.schema()
-      let store = try await server.store(schema)
+      let store = try await server.store(schema, pooler?.way ?? "") { $0.isPooled = isPooled }
       let ids = try await store.insert(JobInsertion([.plain()])).ids
       try server.psql("ALTER SYSTEM SET default_transaction_read_only=on")
       try server.psql("SELECT pg_reload_conf()")
       try await until { try server.psql("SHOW default_transaction_read_only") == [["on"]] }
       await refusal(server.string(), .readOnly, says: "leads") { $0.schema = schema }
-      // The server tells open connections when they have nothing to do.
-      _ = try await store.counts(where: .all)
-      let error = await #expect(throws: JobError.self) { try await store.insert(JobInsertion([.plain()])) }
-      #expect(error?.code == .readOnly, "\(error as Any)")
-      #expect(try await store.jobs(JobQuery()).map(\.id) == ids)
+      // An open connection has not heard of it: nothing was asked for on it since.
+      let calls: [() async throws -> Void] = [
+        { _ = try await store.claim(.of(1)) }, { _ = try await store.insert(JobInsertion([.plain()])) },
+        { try await store.transaction { _ = try $0.execute("DELETE FROM \(schema).job") } },
+      ]
+      for call in calls {
+        let error = await #expect(throws: JobError.self) { try await call() }
+        #expect(error?.code == .readOnly, "\(error as Any)")
+        let jobs = try await store.jobs(JobQuery())
+        #expect(jobs.map(\.id) == ids && jobs.map(\.state) == [.ready])
+      }
       try server.psql("ALTER SYSTEM RESET default_transaction_read_only")
       try server.psql("SELECT pg_reload_conf()")
       try await until { try server.psql("SHOW default_transaction_read_only") == [["off"]] }

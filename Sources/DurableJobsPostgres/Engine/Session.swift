@@ -161,10 +161,6 @@
       while true {
         do {
           let connection = try connected(until: deadline)
-          guard !connection.isReadOnly else {
-            self.connection = nil
-            throw PostgresFailure(.sqlState("25006"), "its administrator has made it read-only")
-          }
           let assumed = engine.serverClock?.estimate?.offset
           let transaction = Transaction(
             connection: connection, routes: routes, context: engine.context, now: engine.time.now,

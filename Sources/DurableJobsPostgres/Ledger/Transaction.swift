@@ -154,8 +154,10 @@
     /// them, as all statistics can be; and both are in the server's memory.
     static let lifeSQL = "concat(extract(epoch FROM pg_postmaster_start_time()),' ',pg_last_wal_replay_lsn())"
     private static let beginSQL = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
-    private static let nowSQL =
-      "pg_current_xact_id()::text::bigint,floor(extract(epoch FROM clock_timestamp())*1000)::bigint,\(Opening.tableSQL)"
+    private static let nowSQL = """
+      pg_current_xact_id()::text::bigint,floor(extract(epoch FROM clock_timestamp())*1000)::bigint,\(Opening.tableSQL),
+        current_setting('default_transaction_read_only')::boolean
+      """
     private static let patienceSQL = "SELECT set_config('lock_timeout',$1,true)"
     /// $1: how long it waits for a lock, if not as long as it may take.
     private static func headSQL(_ life: String) -> String {
@@ -183,8 +185,8 @@
       let patience = lockPatience.map { "\(max($0.milliseconds, 1))ms" }
       connection.send(connection.life == nil ? Self.pooledHeadSQL : Self.headSQL, [.text(patience)]) { [self] rows in
         guard rows.count == 1 else { throw JobError(.notAStore, "the schema is no store: its table 'meta' is empty") }
-        let life = connection.life ?? rows.text(0, 4) ?? ""
-        try met(rows, changes: rows.int(0, 3), life: life)
+        let life = connection.life ?? rows.text(0, 5) ?? ""
+        try met(rows, changes: rows.int(0, 4), life: life)
       }
     }
 
@@ -193,6 +195,7 @@
 
     private func met(_ rows: Rows, changes: Int64, life: String) throws {
       try context.check(table: rows.int(0, 2))
+      guard !rows.bool(0, 3) else { throw PostgresFailure.fenced }
       try check(rows.int(0, 1), begunAt)
       head = Head(number: rows.int(0, 0), changes: changes, life: life)
     }
@@ -205,13 +208,15 @@
       connection.send(Self.beginSQL)
       connection.send(Self.loneHeadSQL) { [self] rows in
         try met(rows, changes: -1, life: life)
-        reserved(rows.id(0, 3), rows.int(0, 4))
+        reserved(rows.id(0, 4), rows.int(0, 5))
       }
     }
 
     /// Writes the counts, which others may wait for, and commits in one round trip. Without changes, it needs none.
     func commit() throws {
       guard hasBegun else { return }
+      // What the server says of itself is known before it is to commit.
+      if head == nil { try sync() }
       if !isCounted { tallies.write(news.tallies, on: connection, now: now) }
       try dropRoutes()
       notesTime = !isCallers && SeenTime.isOutdated(context.notedAt.value, at: now)

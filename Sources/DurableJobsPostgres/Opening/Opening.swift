@@ -142,10 +142,8 @@
           .unusableFile,
           "the database has the encoding \(encoding), and a store needs UTF8: `createdb -E UTF8 -T template0`")
       }
-      guard !isFollowing, !isReadOnly else {
-        throw PostgresFailure(
-          .sqlState("25006"), isFollowing ? "it follows another server" : "its administrator has made it read-only")
-      }
+      guard !isFollowing else { throw PostgresFailure(.sqlState("25006"), "it follows another server") }
+      guard !isReadOnly else { throw PostgresFailure.fenced }
       guard isDurable || configuration.acceptsWeakDurability else {
         throw JobError(
           .weakDurability,

@@ -128,11 +128,6 @@
     var isUnwanted: Bool { patience?.isOver() ?? false }
     var isUsable: Bool { PQstatus(connection) == CONNECTION_OK && !isBroken }
     var serverVersion: Int { Int(PQserverVersion(connection)) }
-    /// Whether its administrator made the server, the database or the user read-only, as far as the server tells: those
-    /// before 14 do not.
-    var isReadOnly: Bool {
-      PQparameterStatus(connection, "default_transaction_read_only").map { String(cString: $0) == "on" } ?? false
-    }
 
     /// `§` stands for the schema. A statement that `isFixed` is kept prepared.
     func send(_ sql: String, _ values: [Value] = [], isFixed: Bool = true, _ read: @escaping Reader = { _ in }) {

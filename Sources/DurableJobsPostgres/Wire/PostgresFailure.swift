@@ -21,6 +21,9 @@
     /// What helps where the server answered, but not in time.
     var advice: String?
 
+    /// The server could be written, and is not to be.
+    static let fenced = PostgresFailure(.sqlState("25006"), "its administrator has made it read-only")
+
     init(_ kind: Kind, _ message: String) {
       self.kind = kind
       self.message = message.trimmingCharacters(in: .whitespacesAndNewlines)

@@ -140,13 +140,21 @@
     @Test("While some program's notice is held up in its commit, calls go on, on whatever connection one was sent")
     func heldUp() async throws {
       let server = try TestServer()
-      let store = try await server.store(TestServer.schema(), "options='-c synchronous_commit=local'") {
+      let store = try await server.store(TestServer.schema()) {
         ($0.connections, $0.lockPatience) = (1, .milliseconds(200))
       }
       let queue = JobQueue(store: store)
       // That the worker is there is told before.
       _ = try await store.claim(.of(1))
       try await server.whileCommitWaits("; NOTIFY other") {
+        // From here on, no other commit waits for a standby.
+        let waiting = try server.psql("SELECT pid FROM pg_stat_activity WHERE wait_event='SyncRep'")
+        let session = try #require(pid_t(waiting[0][0]))
+        kill(session, SIGSTOP)
+        defer { kill(session, SIGCONT) }
+        try server.psql("ALTER SYSTEM RESET synchronous_standby_names")
+        try server.psql("SELECT pg_reload_conf()")
+        try server.psql("CREATE TABLE free()")
         for _ in 0..<4 {
           _ = try await store.insert(JobInsertion([.plain()]))
           let jobs = try await store.claim(.of(1)).jobs

@@ -288,8 +288,12 @@
       }
     }
 
-    @Test("What a program set for its transaction does not make the commit less durable")
-    func durable() async throws {
+    @Test(
+      "What a program set for its transaction, or an administrator for all, does not make the commit less durable",
+      arguments: ["off", "local", "remote_write", "on", "remote_apply"])
+    func durable(setting: String) async throws {
+      let store = try await server.store(schema, "options='-c synchronous_commit=\(setting)'")
+      let queue = JobQueue(store: store)
       try server.psql(
         """
         CREATE TABLE seen(setting text);
@@ -297,12 +301,16 @@
           INSERT INTO \(schema).seen VALUES(current_setting('synchronous_commit')); RETURN NULL; END $$;
         CREATE CONSTRAINT TRIGGER see AFTER INSERT ON sale DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION see()
         """, schema: schema)
-      try await store.transaction { transaction in
-        try queue.enqueue(Order(number: 1), in: transaction)
-        try sell(1, transaction)
-        try transaction.execute("SET LOCAL synchronous_commit TO off")
+      for number in 1...2 {
+        try await store.transaction { transaction in
+          try queue.enqueue(Order(number: number), in: transaction)
+          try sell(number, transaction)
+          if number == 2 { try transaction.execute("SET LOCAL synchronous_commit TO \(setting)") }
+        }
       }
-      #expect(try server.psql("SELECT setting FROM seen", schema: schema) == [["on"]])
+      let committed = setting == "remote_apply" ? setting : "on"
+      #expect(try server.psql("SELECT setting FROM seen", schema: schema) == [[committed], [committed]])
+      await store.close()
     }
 
     @Test("Times count from each call, however long the transaction has been open")

@@ -530,14 +530,14 @@
 
   extension Connection {
     /// Without statistics that would mislead it, the planner uses the indexes: every query has one. True for one
-    /// transaction. What is committed is durable.
+    /// transaction. What is committed is durable, also on a standby that has to confirm it.
     static let settingsSQL = """
       SELECT set_config('enable_seqscan','off',$1),set_config('enable_bitmapscan','off',$1),
         set_config('enable_hashjoin','off',$1),set_config('enable_mergejoin','off',$1),
         set_config('enable_material','off',$1),set_config('jit','off',$1),
         set_config('plan_cache_mode','force_generic_plan',$1),set_config('client_min_messages','warning',$1),
-        set_config('synchronous_commit',CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'
-          ELSE current_setting('synchronous_commit') END,$1)
+        set_config('synchronous_commit',CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply'
+          ELSE 'on' END,$1)
       """
 
     private static let statementLimitSQL = "SELECT set_config('statement_timeout',$1,$2)"

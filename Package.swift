@@ -242,7 +242,8 @@ let package = Package(
       ],
       exclude: ["Fixtures"]),
     .executableTarget(
-      name: "CommandProbe", dependencies: ["DurableJobsProcess", "DurableJobsSQLite"], path: "Tests/CommandProbe"),
+      name: "CommandProbe", dependencies: ["DurableJobsProcess", "DurableJobsSQLite", "DurableJobsTesting"],
+      path: "Tests/CommandProbe"),
     .testTarget(
       name: "ProcessTests",
       dependencies: [

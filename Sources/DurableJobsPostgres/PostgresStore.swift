@@ -32,9 +32,13 @@
       public var makesTables = true
       /// Whether a store is created if there is none; an older one is migrated in any case.
       package var makesStore = true
-      /// Where this machine keeps what belongs beside stores, such as the logs of commands. Each store has a name of
-      /// its own there, independent of how its server is reached.
-      package var folder: String?
+      /// The folder in which this machine keeps what would be beside a store's file: the locks and logs of commands,
+      /// copies of files that requests send, and notes of what these were answered. It is made if it is missing. Each
+      /// store has a name of its own there, independent of how its server is reached. Without one, the default, commands
+      /// are suspended, and only small files are copied. Programs of one machine that use the same store have to name
+      /// the same folder: then no command runs twice at once there, and who is left learns at once of a process that
+      /// died.
+      public var folder: String?
       /// Whether to accept a server with `fsync=off`, for example in tests.
       public var acceptsWeakDurability = false
       /// How long what a worker asks for may wait for each lock, and half of how long it may read: its lease is renewed only
@@ -55,7 +59,7 @@
     ///     let store = try await PostgresStore("postgres://jobs@db.example.com/app")
     ///
     /// Throws `JobError.Code.invalidArgument` for an invalid string or schema; `JobError.Code.unusableFile` if there is
-    /// no such database, no right to it, or a server older than PostgreSQL 13; `JobError.Code.notAStore` and
+    /// no such database, no right to it, a server older than PostgreSQL 13, or no way to make the folder; `JobError.Code.notAStore` and
     /// `JobError.Code.newerVersion` for a schema of something else, which is left unchanged; `JobError.Code.readOnly`;
     /// `JobError.Code.weakDurability`; and `JobError.Code.storeFailed` if nobody answers.
     public init(_ connectionString: String, configuration: Configuration = Configuration()) async throws {

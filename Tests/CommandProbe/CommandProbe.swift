@@ -2,6 +2,7 @@
   import DurableJobs
   import DurableJobsProcess
   import DurableJobsSQLite
+  import DurableJobsTesting
   import Foundation
 
   /// A program for tests, whose workers run commands, and which is a command itself.
@@ -9,6 +10,7 @@
   ///     CommandProbe work STORE [CONCURRENCY]   runs what is stored until nothing is left to do
   ///     CommandProbe unasked STORE              the same, without supervising if asked
   ///     CommandProbe deaf …                     the same as without that word, where the parent ignores the end of children
+  ///     CommandProbe nowhere                    runs a command whose store names no place, and says what became of it
   ///     CommandProbe headless                   stays, without its first thread
   ///     CommandProbe alone FOLDER [away]        closes all that it inherited, and stays; "away": leaves its group first
   @main struct CommandProbe {
@@ -22,6 +24,7 @@
       if arguments[1] != "unasked" { ShellCommand.superviseIfAsked() }
       switch arguments[1] {
       case "work", "unasked": try await work(arguments[2], concurrency: arguments.count > 3 ? Int(arguments[3])! : 1)
+      case "nowhere": try await workNowhere()
       case "headless": headless()
       case "alone": alone(arguments[2], isAway: arguments.count > 3)
       default: fatalError("unknown: \(arguments)")
@@ -39,6 +42,16 @@
       worker.register(ShellCommand.self)
       try await worker.runUntilIdle()
       await store.close()
+    }
+
+    private static func workNowhere() async throws {
+      let queue = JobQueue(store: FaultyStore(InMemoryStore()))
+      let worker = JobWorker(queue)
+      worker.register(ShellCommand.self)
+      let job = try await queue.enqueue(ShellCommand(["true"]))
+      try await worker.runUntilIdle()
+      let stored = try await job.snapshot
+      print(stored.state, stored.reason ?? "")
     }
 
     /// Notes in the folder that it runs, and if another one does too: each holds a lock there to its end.

@@ -50,6 +50,24 @@
       #expect(Opening.patience(callLimit: .milliseconds(200), isServerThere: true) == .milliseconds(200))
     }
 
+    @Test("The folder that this machine keeps for stores is made, and each store has a place of its own there")
+    func folder() async throws {
+      let folder = "\(FileManager.default.temporaryDirectory.path)/durable-folder-\(UUID())"
+      defer { try? FileManager.default.removeItem(atPath: folder) }
+      var paths: [String?] = []
+      for schema in [schema, schema, TestServer.schema()] {
+        let store = try await server.store(schema) { $0.folder = folder + "/of this" }
+        paths.append(store.path)
+        await store.close()
+      }
+      #expect(paths[0] == paths[1] && paths[0] != paths[2])
+      for path in paths { #expect(path.map { ($0 as NSString).deletingLastPathComponent } == folder + "/of this") }
+      let attributes = try FileManager.default.attributesOfItem(atPath: folder + "/of this")
+      #expect(attributes[.posixPermissions] as? Int == 0o700)
+      let error = await #expect(throws: JobError.self) { try await server.store(schema) { $0.folder = "/dev/null/a" } }
+      #expect(error?.code == .unusableFile && error?.message.contains("/dev/null/a") == true, "\(error as Any)")
+    }
+
     @Test("What fails below a store is told in words")
     func words() {
       let error = DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "no JSON"))

@@ -87,6 +87,17 @@
       #expect(paths.allSatisfy { $0.contains("durable-\(getpid())-") && $0.hasSuffix("/1") })
     }
 
+    @Test func `where a store names no place for what belongs to it, no command starts, and its job says what to do`()
+      throws
+    {
+      let words = Pipe()
+      let program = try ChildProcess(Place.probe, ["nowhere"], output: words.fileHandleForWriting.fileDescriptor)
+      try words.fileHandleForWriting.close()
+      let said = String(decoding: try words.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+      #expect(program.wait() == .exited(0))
+      #expect(said.hasPrefix("suspended ") && said.contains("PostgresStore.Configuration.folder"), "\(said)")
+    }
+
     @Test func `a command is stored as it always was`() throws {
       let stored =
         #"{"arguments":["echo",{"base64":"//4="}],"cwd":"/","env":{"PATH":"/bin"},"shell":false,"umask":"022"}"#

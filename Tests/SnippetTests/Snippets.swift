@@ -1012,6 +1012,17 @@ func snippet87() async throws {
 }
 #endif
 
+// docs/postgres.md, block 2
+#if Postgres
+func snippet88() async throws {
+  var configuration = PostgresStore.Configuration()
+  configuration.folder = "/var/lib/shop"  // the same in all programs of this machine that use the store
+  let store = try await PostgresStore("postgres://jobs@db.example.com/app", configuration: configuration)
+  let queue = JobQueue(store: store)
+  try await queue.enqueue(SendMessage(text: "hello"))
+}
+#endif
+
 // docs/quick-start.md, block 1
 struct CopyPhoto: Job {
   var photo: URL
@@ -1026,7 +1037,7 @@ struct CopyPhoto: Job {
 }
 
 // docs/quick-start.md, block 2
-func snippet88() async throws {
+func snippet89() async throws {
   let queue = JobQueue("photos", store: try SQLiteStore(path: "jobs.sqlite"))
   let worker = JobWorker(queue, maxConcurrentJobs: 2)
   worker.register(CopyPhoto.self)
@@ -1042,13 +1053,13 @@ func snippet88() async throws {
 }
 
 // docs/quick-start.md, block 3
-func snippet89() async throws {
+func snippet90() async throws {
   let copy = try await queue.handle(id, as: CopyPhoto.self).value
   print(copy.path)
 }
 
 // docs/quick-start.md, block 4
-func snippet90() async throws {
+func snippet91() async throws {
   do {
     print(try await queue.handle(id, as: CopyPhoto.self).value)
   } catch let failure as JobFailure {
@@ -1059,7 +1070,7 @@ func snippet90() async throws {
 }
 
 // docs/quick-start.md, block 5
-func snippet91() async throws {
+func snippet92() async throws {
   let jobs = TestJobs()  // in memory, on a clock that stands still
   jobs.worker.register(CopyPhoto.self)
   let folder = FileManager.default.temporaryDirectory
@@ -1070,7 +1081,7 @@ func snippet91() async throws {
 }
 
 // docs/schedules.md, block 1
-func snippet92() async throws {
+func snippet93() async throws {
   struct Cleanup: Job {
     static let kind = "cleanup"
     func run(in context: JobContext) async throws {
@@ -1085,21 +1096,21 @@ func snippet92() async throws {
 }
 
 // docs/schedules.md, block 2
-func snippet93() async throws {
+func snippet94() async throws {
   let rule = try Recurrence.cron("30 4 * * MON-FRI", timeZone: "Europe/Berlin")
   print(rule)  // at 04:30 from Monday to Friday, Europe/Berlin
   print(rule.next(3, after: .now))  // the next three times
 }
 
 // docs/schedules.md, block 3
-func snippet94() async throws {
+func snippet95() async throws {
   try await queue.schedule(
     "mirror", .every(.seconds(900)), SendMessage(text: "mirror"), options: JobOptions(maxAttempts: 3, unique: "mirror"))
 }
 
 // docs/schedules.md, block 4
 #if HTTP
-func snippet95() async throws {
+func snippet96() async throws {
   struct Report: Job {
     static let kind = "report"
     func run(in context: JobContext) async throws {
@@ -1116,7 +1127,7 @@ func snippet95() async throws {
 #endif
 
 // docs/schedules.md, block 5
-func snippet96() async throws {
+func snippet97() async throws {
   for schedule in try await queue.schedules() {
     print(schedule.name, schedule.recurrence, schedule.nextTimes(3, after: .now), schedule.isPaused)
   }
@@ -1127,7 +1138,7 @@ func snippet96() async throws {
 
 // docs/servers.md, block 1
 #if Service
-func snippet97() async throws {
+func snippet98() async throws {
   let mail = JobQueue("mail", store: store)
   let worker = JobWorker(mail, maxConcurrentJobs: 8)
   worker.register(SendMessage.self) { [server] message, _ in try await server.send(message.text) }
@@ -1140,7 +1151,7 @@ func snippet97() async throws {
 #endif
 
 // docs/servers.md, block 2
-func snippet98() async throws {
+func snippet99() async throws {
   func accept(_ text: String, requestID: String) async throws -> String {
     // A request that the client repeats leads to the same job.
     let job = try await queue.enqueue(SendMessage(text: text), options: JobOptions(unique: UniqueKey("mail-\(requestID)")))
@@ -1168,7 +1179,7 @@ struct Tenants: JobMiddleware {
 
 // docs/servers.md, block 4
 #if Service
-func snippet99() async throws {
+func snippet100() async throws {
   let metrics = JobMetrics()
   let mail = JobQueue("mail", store: store, middleware: [metrics])
   let services: [any Service] = [metrics.gauges(of: [mail]), JobWorker(mail).service()]
@@ -1178,7 +1189,7 @@ func snippet99() async throws {
 
 // docs/servers.md, block 5
 #if Encryption
-func snippet100() async throws {
+func snippet101() async throws {
   let (new, old) = (SymmetricKey(size: .bits256), SymmetricKey(size: .bits256))  // from where you keep secrets
   let encryption = try JobEncryption(keys: ["2026-11": new, "2025": old], current: "2026-11")
   let mail = JobQueue("mail", store: store, middleware: [encryption])
@@ -1187,7 +1198,7 @@ func snippet100() async throws {
 #endif
 
 // docs/steps.md, block 1
-func snippet101() async throws {
+func snippet102() async throws {
   worker.register(UploadPhoto.self) { job, context in
     let size = try await context.step("measure") { try Data(contentsOf: job.file).count }
     let id = try await context.step("upload") { try await server.upload(job.file) { _ in } }
@@ -1199,7 +1210,7 @@ func snippet101() async throws {
 }
 
 // docs/testing.md, block 1
-func snippet102() async throws {
+func snippet103() async throws {
   let jobs = TestJobs()
   // What you test enqueues, and nothing runs yet.
   try await jobs.queue.enqueue(SendMessage(text: "hello"))
@@ -1219,7 +1230,7 @@ func snippet102() async throws {
 }
 
 // docs/testing.md, block 2
-func snippet103() async throws {
+func snippet104() async throws {
   let jobs = TestJobs()
   jobs.worker.register(UploadPhoto.self)
   let remote = try await jobs.perform(photo, attempt: 2)
@@ -1259,7 +1270,7 @@ func folderStore(_ promise: StoreConformance.Case) async throws {
 }
 
 // docs/transactions.md, block 1
-func snippet104() async throws {
+func snippet105() async throws {
   let pool = try DatabasePool(path: "app.sqlite")
   let queue = JobQueue(store: try SQLiteStore(pool: pool))
 
@@ -1270,7 +1281,7 @@ func snippet104() async throws {
 }
 
 // docs/transactions.md, block 2
-func snippet105() async throws {
+func snippet106() async throws {
   worker.register(SendMessage.self) { message, context in
     try await pool.write { db in
       try db.execute(sql: "INSERT INTO sent VALUES(?)", arguments: [message.text])
@@ -1281,7 +1292,7 @@ func snippet105() async throws {
 
 // docs/transactions.md, block 3
 #if Postgres
-func snippet106() async throws {
+func snippet107() async throws {
   let store = try await PostgresStore("postgres://jobs@db.example.com/app")
   let queue = JobQueue(store: store)
   try await store.transaction { transaction in
@@ -1299,7 +1310,7 @@ func snippet106() async throws {
 
 // docs/transactions.md, block 4
 #if Postgres
-func snippet107() async throws {
+func snippet108() async throws {
   let queue = JobQueue(store: try await PostgresStore("postgres://jobs@db.example.com/app"))
   let statement = try queue.enqueueStatement(for: SendMessage(text: "thanks"))
   print(statement.sql, statement.values)  // SELECT "durable_jobs".enqueue($1::text,…), all values as text
@@ -1307,7 +1318,7 @@ func snippet107() async throws {
 #endif
 
 // docs/unique.md, block 1
-func snippet108() async throws {
+func snippet109() async throws {
   let sync = JobOptions(unique: "sync-7")
   let first = try await queue.enqueue(SendMessage(text: "sync"), options: sync)
   let again = try await queue.enqueue(SendMessage(text: "sync"), options: sync)
@@ -1315,34 +1326,34 @@ func snippet108() async throws {
 }
 
 // docs/unique.md, block 2
-func snippet109() async throws {
+func snippet110() async throws {
   let save = JobOptions(unique: UniqueKey("draft-3", policy: .replace))  // the newest draft is kept; earlier ones are cancelled
   let turn = JobOptions(unique: UniqueKey("door-7", policy: .append))  // after all that have the key, if they succeed
   for options in [save, turn] { try await queue.enqueue(SendMessage(text: "…"), options: options) }
 }
 
 // docs/unique.md, block 3
-func snippet110() async throws {
+func snippet111() async throws {
   let once = JobOptions(unique: UniqueKey("welcome-7", scope: .within(.seconds(86_400))))  // once a day
   try await queue.enqueue(SendMessage(text: "welcome"), options: once)
 }
 
 // docs/watching.md, block 1
-func snippet111() async throws {
+func snippet112() async throws {
   for try await jobs in queue.snapshots(where: .state(.failed), detail: .failures, order: .newestFirst, limit: 20) {
     for job in jobs { print(job.id, job.failures.last?.message ?? "") }
   }
 }
 
 // docs/watching.md, block 2
-func snippet112() async throws {
+func snippet113() async throws {
   let uploads = await JobList(queue, of: UploadPhoto.self, where: !.state(.succeeded))
   for upload in await uploads.rows { print(upload.payload.file, upload.job.progress?.fraction ?? 0) }
   print(await uploads.counts[.failed], "failed", await uploads.isLoading, await uploads.error as Any)
 }
 
 // docs/watching.md, block 3
-func snippet113() async throws {
+func snippet114() async throws {
   for await event in queue.events {
     if case .changed(let job) = event { print(job.id, job.kind, job.state) }
     if case .removed(let job) = event { print(job.id, "was deleted") }

@@ -38,7 +38,8 @@
       /// It belongs to the one job that is stored with it, and is deleted after that has succeeded, or with its row; one
       /// that was not stored is deleted after some hours. A file of at most 64 KB is kept in the store itself. The copy for
       /// an `InMemoryStore` goes with the process, as its jobs do; a store that is in no file and outlives its process takes
-      /// none. Throws ``RequestError``, also if it has more than ``mostBytesOfCopy``, or would leave the store less room than
+      /// none; but one on a server has them in `PostgresStore.Configuration.folder`, if that is set, and the workers of
+      /// this machine send them. Throws ``RequestError``, also if it has more than ``mostBytesOfCopy``, or would leave the store less room than
       /// that may need: 16 MB, or an eighth of a small disk.
       public static func file(
         _ file: URL, type: String? = "application/octet-stream", copiedBeside store: any JobStore
@@ -67,7 +68,8 @@
           throw RequestError(
             .unusableBody,
             "\(path) has more than 64 KB, and the store no file beside which a copy would last as long as its jobs: "
-              + "keep the file where it is, as file(inPlace:)")
+              + "keep the file where it is, as file(inPlace:); or name the folder of a store on a server, as "
+              + "PostgresStore.Configuration.folder")
         }
         return Body(source: .copy(try folder.copy(source, path, after: beginning, steady)), type: type)
       }

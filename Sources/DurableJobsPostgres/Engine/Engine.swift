@@ -51,15 +51,16 @@
       serverClock = configuration.clock == nil ? ServerClock() : nil
       clock = configuration.clock ?? serverClock ?? SystemClock()
       let seed = Schema.lockSeed(schema)
+      let folder = try configuration.folder.map { try Self.made(folder: $0) }
       let found = try Opening.open(server, seed: seed, configuration: configuration, clock: serverClock)
       context = StoreContext(
         policy: configuration.policy, session: UUID().uuidString, channel: Notices.channel(of: schema),
-        process: .current(sharing: configuration.folder), workers: OwnWorkers(), lockSeed: seed,
+        process: .current(sharing: folder), workers: OwnWorkers(), lockSeed: seed,
         isPooled: configuration.isPooled, statementLimit: configuration.callLimit, table: found.table,
         notedAt: Lock(found.latest))
       epoch = Lock(found.epoch)
       versionBefore = found.before
-      path = configuration.folder.flatMap { found.home?.path(in: $0, of: found.identity) }
+      path = folder.flatMap { found.home?.path(in: $0, of: found.identity) }
       time = StoreTime(clock: clock, latest: found.latest)
       pool = Pool(size: configuration.connections)
       notices = Notices(server: server, channel: context.channel, session: context.session)
@@ -78,6 +79,18 @@
           self?.notices.poll(isWanted, each: configuration.pollInterval) { [weak self] in self?.lookForNews() }
           if isWanted { self?.lookForNeighbours() }
         }
+      }
+    }
+
+    /// The same by an absolute path.
+    private static func made(folder: String) throws -> String {
+      let path = URL(fileURLWithPath: folder).path
+      do {
+        try FileManager.default.createDirectory(
+          atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        return path
+      } catch {
+        throw JobError(.unusableFile, "can't make the folder \(path), which is to be this machine's", cause: error)
       }
     }
 

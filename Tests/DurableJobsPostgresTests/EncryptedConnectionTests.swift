@@ -23,8 +23,10 @@
         let made = try ChildProcess("/usr/bin/env", words.split(separator: " ").map(String.init)).wait()
         try #require(made == .exited(0), "openssl")
         // The server reads a key only of its own.
-        try FileManager.default.setAttributes(
-          [.ownerAccountName: "postgres", .posixPermissions: 0o600], ofItemAtPath: key)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
+        if geteuid() == 0 {
+          try FileManager.default.setAttributes([.ownerAccountName: "postgres"], ofItemAtPath: key)
+        }
       }
 
       deinit { try? FileManager.default.removeItem(atPath: folder) }

@@ -597,7 +597,7 @@ func snippet52() async throws {
   worker.register(Announce.self) { job, context in
     let id = try await context.step("batch") {
       let name = "mails \(context.id)"
-      if let known = try await queue.batches().first(where: { $0.name == name }) { return known.id }
+      do { return try await queue.batch(named: name).id } catch let error as JobError where error.code == .notFound {}
       return try await queue.openBatch(name, whenDone: SendMessage(text: "all of \(job.names.count) are told")).id
     }
     for name in job.names {

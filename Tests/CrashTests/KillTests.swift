@@ -49,8 +49,7 @@ import Testing
     let lost = deeds.stored.subtracting(jobs.map(\.id))
     #expect(lost == [], "acknowledged and not there")
     #expect(deeds.faults(inGraphs: jobs) == [])
-    let (beside, appended) = deeds.besideAndAppended(inGraphs: jobs)
-    #expect(beside > 0 && appended > 0)
+    #expect(deeds.absences(inGraphs: jobs) == [])
     // A batch has as many jobs as came, and one that follows the last of them.
     let store = try campaign.store()
     let batches = Dictionary(grouping: jobs.filter { $0.batch != nil }, by: { $0.batch! })
@@ -68,9 +67,7 @@ import Testing
     #expect(followers.count == batches.count)
     #expect(try await store.check() == [])
     let states = Dictionary(grouping: jobs, by: \.state).mapValues(\.count)
-    print(
-      "\(campaign), acknowledged \(deeds.stored.count), lost \(lost.count), jobs \(states), beside another of its lane "
-        + "\(beside), appended \(appended)")
+    print("\(campaign), acknowledged \(deeds.stored.count), lost \(lost.count), jobs \(states)")
   }
 
   @Test(.enabled(if: hasFaultPoints, "needs the trait FaultPoints"), arguments: FaultPoint.allCases)

@@ -83,10 +83,19 @@ extension Deeds {
     }.map(\.id)
   }
 
-  /// How many of the jobs of lanes that are two wide began beside another one, and how many were appended to another.
-  package func besideAndAppended(inGraphs jobs: [JobSnapshot]) -> (beside: Int, appended: Int) {
+  /// What none of these graphs had: without it, that nothing is wrong with it says nothing.
+  package func absences(inGraphs jobs: [JobSnapshot]) -> [String] {
     let lanes = Dictionary(grouping: jobs.filter { $0.lane?.name.hasPrefix("wide") ?? false }, by: \.lane)
-    let beside = lanes.values.map { early(in: $0, width: 1).count }.reduce(0, +)
-    return (beside, jobs.count { $0.uniqueKey != nil && $0.edges != [] })
+    let counts = [
+      "two side by side in a lane": lanes.values.map { early(in: $0, width: 1).count }.reduce(0, +),
+      "appended": jobs.count { $0.uniqueKey != nil && $0.edges != [] },
+      "skipped": jobs.count { $0.state == .skipped },
+      "in a batch": jobs.count { $0.batch != nil },
+      "after a batch": jobs.count { $0.kind == "completes" },
+      "followed": jobs.count { $0.kind == "leads" },
+      "in steps": jobs.count { $0.kind == "paces" },
+      "in a plan": jobs.count { $0.tags.contains { $0.hasPrefix("plan:") } },
+    ]
+    return counts.filter { $0.value == 0 }.keys.sorted()
   }
 }

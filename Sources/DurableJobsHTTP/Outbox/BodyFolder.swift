@@ -148,8 +148,26 @@
     func scheduled(_ names: Set<String>, in store: any JobStore) async throws -> Set<String> {
       let schedules = try await store.jobs(
         JobQuery(.kind("durable.schedule") && .unfinished, detail: .payload, limit: .max))
-      let texts = schedules.compactMap(\.payload).map { String(decoding: $0, as: UTF8.self) }
+      let payloads = schedules.compactMap(\.payload)
+      // One that can't be read may name any of them.
+      guard payloads.allSatisfy(Template.isReadable) else { return names }
+      let texts = payloads.map { String(decoding: $0, as: UTF8.self) }
       return names.filter { name in texts.contains { $0.contains(name) } }
+    }
+
+    /// What each tick of a schedule stores.
+    private struct Template: Decodable {
+      struct Job: Decodable {
+        let kind: String
+        let payload: String?
+      }
+      let job: Job
+
+      static func isReadable(_ schedule: Data) -> Bool {
+        guard let job = try? JSONDecoder().decode(Template.self, from: schedule).job else { return false }
+        guard job.kind == SendRequest.kind else { return true }
+        return (try? JSONDecoder().decode(SendRequest.self, from: Data((job.payload ?? "").utf8))) != nil
+      }
     }
 
     /// Deletes copies of jobs that are gone, unless another needs them.

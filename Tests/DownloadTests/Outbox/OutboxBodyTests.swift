@@ -278,10 +278,15 @@
       #expect(store.calls(of: .jobs) <= 3, "a page has hundreds")
     }
 
-    @Test func `a copy that a schedule names is there for each tick`() async throws {
+    @Test(arguments: [true, false])
+    func `a copy that a schedule names, or may name in a payload that can't be read, is there for each tick`(
+      isReadable: Bool
+    ) async throws {
       server.serve("/photos", .page(200))
       let request = SendRequest(.post, try server.at("/photos"), body: try .file(file, copiedBeside: store))
-      let payload = try JSONEncoder().encode(["job": String(decoding: JSONEncoder().encode(request), as: UTF8.self)])
+      let plain = String(decoding: try JSONEncoder().encode(request), as: UTF8.self)
+      let template = ["kind": "request", "payload": isReadable ? plain : #"{"$sealed":"AAAA","$key":"new"}"#]
+      let payload = try JSONEncoder().encode(["job": template])
       let terms = JobTerms(start: .after(.seconds(864_000)))
       let schedule = try await store.insert(
         JobInsertion([NewJob(queue: "default", kind: "durable.schedule", payload: payload, terms: terms)])

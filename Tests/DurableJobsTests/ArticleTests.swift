@@ -73,7 +73,11 @@ import Testing
     for name in Self.names[number] { #expect(there.contains { $0.contains(name) }, "\(name)") }
   }
 
-  @Test("What it becomes is a name of the code, and the place that is told is there", arguments: 0..<5)
+  private static func words(_ text: String) -> [Substring] {
+    text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+  }
+
+  @Test("What it becomes is a name of the code, and stands in the place that is told", arguments: 0..<5)
   func isHere(number: Int) throws {
     let files = try #require(
       FileManager.default.enumerator(at: Self.root.appending(path: "Sources"), includingPropertiesForKeys: nil))
@@ -81,19 +85,22 @@ import Testing
     for case let file as URL in files where file.pathExtension == "swift" {
       code += try String(contentsOf: file, encoding: .utf8)
     }
-    let words = Set(code.split { !$0.isLetter && !$0.isNumber && $0 != "_" })
+    let words = Set(Self.words(code))
     // What is not of the library.
     let foreign: Set<Substring> = ["demo", "DispatchSemaphore"]
     for row in try Self.rows(number) {
-      for name in Self.inBackticks(row.here).flatMap({ $0.split { !$0.isLetter && !$0.isNumber && $0 != "_" } }) {
+      let names = Self.inBackticks(row.here).flatMap(Self.words)
+      for name in names {
         #expect(words.contains(name) || foreign.contains(name) || Int(name) != nil, "\(name): \(row.here)")
       }
+      var there: Set<Substring> = []
       for link in (row.here + row.place).components(separatedBy: "](").dropFirst() {
-        let path = link.prefix { $0 != ")" && $0 != "#" }
+        let path = String(link.prefix { $0 != ")" && $0 != "#" })
         guard !path.isEmpty else { continue }
-        let file = Self.root.appending(path: "docs/\(path)")
-        #expect(FileManager.default.fileExists(atPath: file.standardizedFileURL.path), "\(path)")
+        let text = try Self.text("docs/\(path)")
+        if path.hasSuffix(".swift") { there.formUnion(Self.words(text)) }
       }
+      #expect(names.isEmpty || there.isEmpty || !there.isDisjoint(with: names), "\(row.there): \(row.place)")
     }
   }
 

@@ -94,7 +94,7 @@
     }
 
     @Test(
-      "a request that requires the network waits without an attempt where there is none, and is sent when there is one",
+      "a request that requires the network waits without an attempt where there is none, and is sent once there is; its loss is told",
       .enabled(if: Self.mayUnshare, "no network namespace can be made here"))
     func network() async throws {
       // In a network of its own with nothing but loopback, in which nobody answers.
@@ -120,6 +120,8 @@
         "$DURABLE" wait 2
         grep -m 1 'waits .*send POST' <&3
         "$DURABLE" constraint list > after.txt
+        ip link set near down
+        until "$DURABLE" constraint list | grep -q 'network .*does not hold'; do :; done
         kill $worker
         wait $worker || true
         """

@@ -85,7 +85,7 @@ import Testing
     }
   #endif
 
-  @Test("The system tells of network and power at once")
+  @Test("The system tells of network and power at once, as they are")
   func system() async {
     var told: [Bool] = []
     for await value in NetworkMonitor().changes() {
@@ -97,5 +97,12 @@ import Testing
       break
     }
     #expect(told.count == 2)
+    #if os(Linux)
+      #expect(told.last == PowerSupplies(folder: "/sys/class/power_supply").areExternal)
+      let tables = ["route", "ipv6_route"].map { try? String(contentsOfFile: "/proc/net/\($0)", encoding: .utf8) }
+      // With one, it is the link that decides.
+      let routes = DefaultRoutes(ipv4: tables[0] ?? "", ipv6: tables[1] ?? "")
+      #expect(told.first == false || !routes.interfaces.isEmpty)
+    #endif
   }
 }

@@ -250,12 +250,13 @@ let package = Package(
         "DurableJobsProcess", "DurableJobsSQLite", "DurableJobsTesting", "CommandProbe", "TestProcesses",
       ]),
     .executableTarget(
-      name: "OperationProbe", dependencies: ["DurableJobsOperations", "DurableJobsSQLite"],
+      name: "OperationProbe", dependencies: ["DurableJobsOperations", "DurableJobsSQLite", "DurableJobsPostgres"],
       path: "Tests/OperationProbe"),
     .testTarget(
       name: "DurableJobsOperationsTests",
       dependencies: [
-        "DurableJobsOperations", "DurableJobsSQLite", "DurableJobsTesting", "OperationProbe", "TestProcesses",
+        "DurableJobsOperations", "DurableJobsSQLite", "DurableJobsPostgres", "DurableJobsTesting", "OperationProbe",
+        "PostgresTestServer", "TestProcesses",
         .product(name: "Logging", package: "swift-log"),
       ]),
     .testTarget(

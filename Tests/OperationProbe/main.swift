@@ -1,5 +1,6 @@
 import DurableJobs
 import DurableJobsOperations
+import DurableJobsPostgres
 import DurableJobsSQLite
 import Foundation
 
@@ -18,9 +19,21 @@ func say(_ line: String) {
   guard write(record, line, line.count) == line.count else { abort() }
 }
 
-var configuration = SQLiteStore.Configuration()
-configuration.busyTimeout = .seconds(864_000)  // no machine is too slow
-let store = try SQLiteStore(path: arguments[1], configuration: configuration)
+func opened(_ place: String) async throws -> any JobStore {
+  #if Postgres
+    if place.contains("schema=") {
+      let parts = place.split(separator: " schema=")
+      var configuration = PostgresStore.Configuration()
+      configuration.schema = String(parts[1])
+      return try await PostgresStore(String(parts[0]), configuration: configuration)
+    }
+  #endif
+  var configuration = SQLiteStore.Configuration()
+  configuration.busyTimeout = .seconds(864_000)  // no machine is too slow
+  return try SQLiteStore(path: place, configuration: configuration)
+}
+
+let store = try await opened(arguments[1])
 let queue = DurableOperationQueue(name: "probe", store: store, maxConcurrency: 2) { error, operation in
   say("ended \(operation.id)" + (error.map { " \($0)" } ?? ""))
 }

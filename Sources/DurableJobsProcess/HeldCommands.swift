@@ -27,10 +27,9 @@
     }
 
     /// Ends the attempt of a job that is blocked by this: the job is suspended until that has ended, or if a person has
-    /// suspended it, for longer.
+    /// suspended it and has not taken that back, for longer.
     func hold(_ context: JobContext, because words: String) -> JobExit {
-      if context.stopReason == .suspended { return .suspend(because: words) }
-      let reason = "\(words), and the job goes on".cutToMessage
+      let reason = (context.stopReason == .suspended ? words : "\(words), and the job goes on").cutToMessage
       mkdir(notes, 0o700)
       // If it can't be noted, a person has to resume it.
       try? JSONEncoder().encode(Note(reason: reason, batch: context.batch?.id))
@@ -60,8 +59,10 @@
           // It may be about to be suspended.
           areLeft = true
         // Another handler may have suspended it since.
-        case .suspended where found[0].heldBy == .handler && found[0].reason == note?.reason:
+        case .suspended where Self.isHeld(found[0], by: note):
+          // Asked again, as what is in the way may have taken long to answer.
           guard remains.isStoresOwn, isClear(id), await othersAreClear(of: found[0], note?.batch),
+            let now = try? await store.jobs(JobQuery(.id(id), limit: 1)).first, Self.isHeld(now, by: note),
             (try? await store.change(.resume, where: .id(id) && .state(.suspended), after: nil, limit: 1)) != nil
           else {
             areLeft = true
@@ -72,6 +73,10 @@
         }
       }
       return areLeft
+    }
+
+    private static func isHeld(_ job: JobSnapshot, by note: Note?) -> Bool {
+      job.state == .suspended && job.heldBy == .handler && job.reason == note?.reason
     }
 
     private func isClear(_ id: JobID) -> Bool {

@@ -49,11 +49,7 @@
       let before = (store.calls(of: .insert), store.calls(of: .jobs))
       // In another order, and with some that are new.
       let again = try await take(downloads(1200..<1250) + list.reversed(), intake)
-      let joined = (1...1200).reversed().map {
-        DownloadIntake.Entry.job(
-          JobID(rawValue: $0), queue: "nightly", lacks: ["it is in the queue 'nightly'"])
-      }
-      #expect(again == (1201...1250).map { job($0) } + joined)
+      #expect(again == (1201...1250).map { job($0) } + (1...1200).reversed().map { job($0, "nightly") })
       let pages = again.pages(of: DownloadIntake.page).count
       #expect(pages < 5)
       #expect(store.calls(of: .insert) - before.0 == pages)

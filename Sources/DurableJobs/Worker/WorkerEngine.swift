@@ -272,7 +272,7 @@ final class WorkerEngine: Sendable {
       where reply.isAccepted && reply.state?.isFinished ?? false { onEnd(settlement.token.job) }
       for (settlement, reply) in zip(settlements, batch.replies) where !reply.isAccepted {
         let state = reply.state?.rawValue ?? "removed"
-        if let state = reply.state { onLoss(settlement.token.job, state) }
+        onLoss(settlement.token.job, reply.state ?? .cancelled)
         logger.debug("result refused", metadata: ["job": "\(settlement.token.job)", "state": "\(state)"])
       }
       isOver(.turn)

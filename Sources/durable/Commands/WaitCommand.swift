@@ -168,11 +168,11 @@
 
     /// Whether all of these are idle at once.
     fileprivate func areIdle(_ queues: [String]) async throws -> Bool {
-      let counts = { try await store.counts(where: .queues(queues)) }
+      if queues.count == 1 { return try await isIdle(queues[0]) }
+      // They are asked one after the other: where nothing has ended meanwhile, nothing has passed from one to another.
+      let counts = { try await store.counts(where: .queues(queues) && .states(JobState.allCases.filter(\.isFinished))) }
       let before = try await counts()
       for queue in queues where try await !isIdle(queue) { return false }
-      // They are asked one after the other: where nothing has ended meanwhile, nothing has passed from one to another.
-      if queues.count == 1 { return true }
       return try await counts() == before
     }
 

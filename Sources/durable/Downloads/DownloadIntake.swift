@@ -59,6 +59,11 @@
       let edges = try downloads.first.map { try prepare($0).edges } ?? []
       // Which job a key names is the store's to know.
       let needs = Set(edges.map(\.target).filter { if case .job = $0 { true } else { false } })
+      // Who waits for it sees what becomes of it.
+      let batch = if let batch, !isWaitedFor { try await store.batch(batch).id } else { nil as BatchID? }
+      func entry(of job: JobSnapshot) -> Entry {
+        .job(job.id, queue: job.queue, lacks: isWaitedFor ? [] : lacks(of: job, batch))
+      }
       var entries: [Int: Entry] = [:]
       var joined: [JobSnapshot] = []
       // Each round ends some others' jobs, or finds that others ended.
@@ -71,7 +76,7 @@
           case .joined(let job) where isOther(job, than: downloads[index], needs) || isLate(job, for: downloads[index]):
             others.append((index, job))
           case .joined(let job):
-            entries[index] = .job(job.id, queue: job.queue, lacks: try await lacks(of: job))
+            entries[index] = entry(of: job)
             joined.append(job)
           case .gone: break
           }
@@ -84,7 +89,7 @@
         for (index, job) in unfinished {
           entries[index] = waiting[job.id].map { waiting in
             isOther(job, than: downloads[index], needs)
-              ? .isNeededOtherwise(job.id, by: waiting) : .job(job.id, queue: job.queue)
+              ? .isNeededOtherwise(job.id, by: waiting) : entry(of: job)
           }
         }
         unfinished.removeAll { waiting[$0.job.id] != nil }
@@ -108,10 +113,10 @@
       try JobQueue(queue, store: store).prepare(download, after: after, options: options)
     }
 
-    private func lacks(of job: JobSnapshot) async throws -> [String] {
+    private func lacks(of job: JobSnapshot, _ batch: BatchID?) -> [String] {
       var lacks: [String] = []
       if job.queue != queue { lacks.append("it is in the queue '\(job.queue)'") }
-      if let batch, try await store.batch(batch).id != job.batch { lacks.append("it is not in the batch '\(batch)'") }
+      if let name = self.batch, job.batch != batch { lacks.append("it is not in the batch '\(name)'") }
       if let lane = options.lane?.name, job.lane?.name != lane { lacks.append("it is not in the lane '\(lane)'") }
       let tags = options.tags.subtracting(job.tags).sorted()
       if !tags.isEmpty { lacks.append("it is not tagged \(tags.map { "'\($0)'" }.joined(separator: ", "))") }

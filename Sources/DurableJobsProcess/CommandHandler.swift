@@ -90,8 +90,11 @@
       do {
         // Its own processes would be strangers there, or nobody.
         guard ProcessEntry.isOfThisSpace else { throw JobExit.suspend(because: Self.foreignTable) }
-        // Whoever takes the job next looks for its lock elsewhere.
-        guard store.path != nil || store is InMemoryStore else { throw JobExit.suspend(because: Self.noPlace) }
+        // Whoever takes the job next looks for its lock elsewhere. Others may have a place for it.
+        guard store.path != nil || store is InMemoryStore else {
+          try context.report(progress: 0, Self.noPlace)
+          throw JobExit.snooze(for: .seconds(.random(in: 30...60)))
+        }
         // What is stored and runs beside it belongs to another store.
         guard !remains.isStoreReplaced else { throw Refusal("the store was replaced; stop this worker", ESTALE) }
         try folder.create()
@@ -221,8 +224,8 @@
       + "the command lives. Mount it there, as 'unshare --mount-proc' does, and resume the job"
 
     private static let noPlace =
-      "it could not be started: nothing says where this machine keeps the locks and logs of this store's commands, so it "
-      + "could run twice at once. Set PostgresStore.Configuration.folder, and resume the job"
+      "not started: nothing says where this machine keeps the locks and logs of this store's commands, so it could run "
+      + "twice at once. Set PostgresStore.Configuration.folder in the program that took it"
 
     private static func leftBehind(_ lock: CommandLock, of other: JobID? = nil) -> String {
       let whose = other.map { "job \($0)" } ?? "this command"

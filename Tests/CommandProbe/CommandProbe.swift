@@ -49,9 +49,9 @@
       let worker = JobWorker(queue)
       worker.register(ShellCommand.self)
       let job = try await queue.enqueue(ShellCommand(["true"]))
-      try await worker.runUntilIdle()
+      _ = try await worker.runNext()
       let stored = try await job.snapshot
-      print(stored.state, stored.reason ?? "")
+      print(stored.state, stored.progress?.message ?? "")
     }
 
     /// Notes in the folder that it runs, and if another one does too: each holds a lock there to its end.

@@ -95,7 +95,7 @@
       try words.fileHandleForWriting.close()
       let said = String(decoding: try words.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
       #expect(program.wait() == .exited(0))
-      #expect(said.hasPrefix("suspended ") && said.contains("PostgresStore.Configuration.folder"), "\(said)")
+      #expect(said.hasPrefix("scheduled ") && said.contains("PostgresStore.Configuration.folder"), "\(said)")
     }
 
     @Test func `a command is stored as it always was`() throws {

@@ -10,14 +10,14 @@
     let isBesideStore: Bool
     /// Whether a copy is there for as long as the store's jobs are.
     let keepsCopies: Bool
-    /// The store is on a server, and this folder on one of the machines that use it.
+    /// The store is on a server, and this folder on one of the machines that use it, or of a program that named none.
     private let isOfOneMachine: Bool
     private let clock: any JobClock
 
     package init(of store: any JobStore) {
       isBesideStore = store.path != nil
       keepsCopies = isBesideStore || (store as? InMemoryStore).map { !$0.isKept } ?? false
-      isOfOneMachine = store.path.map { !FileManager.default.fileExists(atPath: $0) } ?? false
+      isOfOneMachine = store.path.map { !FileManager.default.fileExists(atPath: $0) } ?? !(store is InMemoryStore)
       path = store.path.map { $0 + "-outbox" } ?? Self.temporary
       clock = store.clock
     }

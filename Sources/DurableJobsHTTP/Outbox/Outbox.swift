@@ -199,7 +199,7 @@
       if let copy = request.body.copy, bodies.isElsewhere(copy) {
         throw Undelivered.isElsewhere(
           "its body is not on this machine, which would have it as \(bodies.path(of: copy)); a worker on the machine that has "
-            + "it sends it. If none has, cancel the job")
+            + "it, and names the folder of the store there, sends it. If none has, cancel the job")
       }
       let isKnown = unanswered.withLock { $0.contains(attempt.context.id) } || record?.wasSent == true
       var headers = request.headers

@@ -234,15 +234,15 @@
       return verdict
     }
 
-    /// Commits an empty transaction, for which the server writes to its log. While that can't be done, workers in doubt can't
-    /// answer either: they are asked anew.
+    /// Writes the rows of workers in doubt as they are. While that can't be done, or takes long, they can't answer either:
+    /// they are asked anew.
     private func checkWriting(for workers: [Int64]) async throws {
       guard !workers.isEmpty else { return }
       let begun = clock.uptime
-      var hadTime = false
-      defer { if !hadTime { doubts.withLock { $0.answered(by: workers) } } }
-      try await writeForWorker { $0.begin() }
-      hadTime = clock.uptime - begun < configuration.policy.doubtInterval / 3
+      var unwritten = Set(workers)
+      defer { doubts.withLock { $0.answered(by: Array(unwritten)) } }
+      let written = try await writeForWorker { try $0.rewrite(workers) }
+      if clock.uptime - begun < configuration.policy.doubtInterval / 3 { unwritten.subtract(written) }
     }
 
     /// Nothing is found where the look takes longer than it may: what else there is to recover does not wait for it.

@@ -18,15 +18,24 @@
     static let systemSQL = "SELECT system_identifier::text FROM pg_control_system()"
 
     /// What the names begin with of what `folder` has for the store of this number. The first database in which it was
-    /// opened here has the plain name, and is noted beside that. Another gets a name of its own, unless the first was on
-    /// the same server, and is there no more.
+    /// opened here has the plain name, and is noted beside that. Another gets a name of its own, and keeps it; where the
+    /// first was on the same server, and is there no more, one without such a name takes over the plain one.
     func path(in folder: String, of identity: String) -> String {
       let plain = "\(folder)/postgres-\(identity)"
-      let note = plain + ".database"
-      if Self.noted(at: note) == nil { write(to: note) { link($0, $1) } }
-      guard let first = Self.noted(at: note), !isSame(as: first) else { return plain }
+      let own = "\(plain)-\(system ?? "")-\(database)"
+      let (note, ownNote) = (plain + ".database", own + ".database")
+      guard access(ownNote, F_OK) != 0 else { return own }
+      // One that a power cut has emptied is written anew.
+      if Self.noted(at: note) == nil { write(to: note) { access($1, F_OK) == 0 ? rename($0, $1) : link($0, $1) } }
+      guard let first = Self.noted(at: note) else { return plain }
+      if isSame(as: first) {
+        // Who opened it first may not have been allowed to read which server it is.
+        if first.system == nil, system != nil { write(to: note) { rename($0, $1) } }
+        return plain
+      }
       guard let system, system == first.system, !databases.contains(first.database) else {
-        return "\(plain)-\(system ?? "")-\(database)"
+        write(to: ownNote) { link($0, $1) }
+        return own
       }
       write(to: note) { rename($0, $1) }
       return plain

@@ -286,16 +286,6 @@
       #expect(try setting.folder.text("a.bin~00000000.new.part") == "mine")
     }
 
-    @Test func `another download's part that is named like a second name stays`() async throws {
-      server.serve("/a.bin~00000000.new", LyingAnswer.file(Content(100_000)).breaking(after: 50_000), .page(404))
-      #expect(
-        try await setting.fetch(setting.download(server.url("/a.bin~00000000.new")), from: server).state == .failed)
-      #expect(setting.folder.size("a.bin~00000000.new.part") == 50_000)
-      let found = try await setting.fetch(download)
-      #expect(found.state == .succeeded, "\(found.lastError)")
-      #expect(setting.folder.size("a.bin~00000000.new.part") == 50_000)
-    }
-
     @Test func `what a job of another store left of a small file before it had its name goes when another brings it`()
       async throws
     {

@@ -180,6 +180,70 @@
       try WholeStore.expect(of: server, schema: schema)
     }
 
+    /// Its calls take as long as they need, and wait long for what is locked.
+    private func patientStore(callLimit: Duration = .seconds(600)) async throws -> PostgresStore {
+      try await server.store(schema, clock: clock) { ($0.callLimit, $0.lockPatience) = (callLimit, .seconds(60)) }
+    }
+
+    @Test("A job that was asked to stop keeps no renewal of its worker waiting while its end is being stored")
+    func stopAsked() async throws {
+      let store = try await patientStore()
+      let parent = try await insert()[0]
+      _ = try await insert(1000, after: [parent])
+      let end = try #require(try await store.claim(.of(1)).jobs.first).settled()
+      _ = try await other.change(.cancel(reason: nil), where: .id(parent), after: nil, limit: 1)
+      try server.psql("CREATE TABLE slow()", schema: schema)
+      try server.delay(.update, ofMoreThan: 999, byLockOf: "slow", schema: schema)
+      try await server.holding("LOCK TABLE \"\(schema)\".slow", database: "postgres") {
+        _ = store.engine.store(late: end)
+        let free = "SELECT id FROM job WHERE id=\(parent.rawValue) FOR UPDATE SKIP LOCKED"
+        try await until { try server.psql(free, schema: schema).isEmpty }
+        let renewal = RenewalRequest(worker: WorkerID("w"), renewals: [ClaimRenewal(token: end.token)])
+        #expect(try await store.renew(renewal) == [.held])
+        #expect(store.engine.context.lateEnds.contains(parent))
+      }
+      await until { (try? await store.settle([end], thenClaim: nil))?.replies.map(\.isAccepted) == [true] }
+      await store.close()
+      try await expectWhole()
+    }
+
+    @Test(
+      "A result that is refused while it is stored by itself is so where its worker offers it again, and then forgotten"
+    )
+    func refused() async throws {
+      _ = try await insert()
+      var end = try await claim(.of(1)).settled()
+      end.followUps = [.plain(after: [JobEdge(.job(JobID(rawValue: 999_999_999)))])]
+      _ = store.engine.store(late: end)
+      var answer: JobError?
+      await until {
+        answer = nil
+        do { try store.engine.checkIsNotLate([end]) } catch { answer = error as? JobError }
+        return !(answer?.cause is ResultUnderWay)
+      }
+      #expect(answer?.isPassing == false, "\(answer as Any)")
+      try store.engine.checkIsNotLate([end])
+      try await expectWhole()
+    }
+
+    @Test("A result that was stored in time is not late where the claim behind it is")
+    func claimInVain() async throws {
+      let store = try await patientStore(callLimit: .seconds(3))
+      _ = try await insert()
+      let end = try #require(try await store.claim(.of(1)).jobs.first).settled(.retry(.now, message: "no"))
+      _ = try await insert(200)
+      try server.psql("CREATE TABLE slow()", schema: schema)
+      try server.delay(.update, ofMoreThan: 99, byLockOf: "slow", schema: schema)
+      let error = try await server.holding("LOCK TABLE \"\(schema)\".slow", database: "postgres") {
+        await #expect(throws: JobError.self) { try await store.settle([end], thenClaim: .of(200)) }
+      }
+      #expect(error?.isPassing == true && !(error?.cause is ResultUnderWay), "\(error as Any)")
+      #expect(store.engine.context.lateEnds.count == 0)
+      #expect(try await store.settle([end], thenClaim: nil).replies.map(\.isAccepted) == [true])
+      await store.close()
+      try await expectWhole()
+    }
+
     @Test("What takes as long as it takes has a limit for each answer of the server, and not for all of them")
     func answers() throws {
       let session = Session(engine: other.engine, number: 7)
@@ -250,6 +314,19 @@
       #expect(ends.next(at: .zero)?.result == result)
       ends.tried(job, hasEnded: false, at: .zero)
       #expect(ends.answer(to: [result]) == nil && ends.next(at: .zero) == nil)
+    }
+
+    @Test("That a result could not be stored is said once, and whether it is to be tried again")
+    func failure() {
+      for code in [JobError.Code.locked, .notFound] {
+        ends.keep(result, answer: JobError(.storeFailed, "late"))
+        ends.tried(job, hasEnded: false, JobError(code, "why"), at: .zero)
+        #expect(ends.count == 0)
+        let answer = ends.answer(to: [result])
+        #expect(answer?.code == code && answer?.message == "why")
+        #expect(answer?.cause as? ResultUnderWay == (code == .locked ? .failed : nil))
+        #expect(ends.answer(to: [result]) == nil)
+      }
     }
 
     @Test("What nobody offers again is tried again after a while, and nothing is once the store is closed")

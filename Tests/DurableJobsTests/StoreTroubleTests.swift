@@ -64,6 +64,26 @@ import Testing
     await worker.stop(grace: .zero)
   }
 
+  @Test func `that the store is at a result is told once, however often that is offered`() async throws {
+    let book = LogBook()
+    let worker = JobWorker(queue, logger: book.logger)
+    worker.register(kind: "k") { _, _ in nil }
+    store.fail(next: 5, .settle, with: JobError(.storeFailed, "it is at it", cause: ResultUnderWay.goesOn))
+    let id = try await queue.enqueue(kind: "k", payload: Data())
+    worker.start()
+    for number in 1...5 {
+      while store.calls(of: .settle) < number { await Task.yield() }
+      let claims = store.calls(of: .claim)
+      try await queue.enqueue(kind: "another", payload: Data())
+      await clock.timerScheduled(within: .seconds(1))
+      clock.advance(by: .seconds(1))
+      while store.calls(of: .claim) == claims { await Task.yield() }
+    }
+    while try await queue.job(id).state != .succeeded { await Task.yield() }
+    #expect(book.warnings.count == 1, "\(book.warnings)")
+    await worker.stop(grace: .zero)
+  }
+
   @Test func `a stop ends also where the store has no room for a result`() async throws {
     let worker = JobWorker(queue, logger: LogBook().logger)
     let mayEnd = Gate()

@@ -35,9 +35,10 @@ final class Decider {
   func next(_ now: Duration) -> WorkerState.Step { state.next(now) }
   func turnEnded(claimed: ClaimBatch?, _ now: Duration) { state.turnEnded(claimed: claimed, now) }
   func turnFailed(
-    _ results: [ClaimSettlement], wantedClaim: Bool, isPassing: Bool, isUnderWay: Bool = false, _ now: Duration
+    _ results: [ClaimSettlement], wantedClaim: Bool, isPassing: Bool = true, late: ResultUnderWay? = nil,
+    _ now: Duration
   ) -> WorkerState.Refusal {
-    state.turnFailed(results, wantedClaim: wantedClaim, isPassing: isPassing, isUnderWay: isUnderWay, now)
+    state.turnFailed(results, wantedClaim: wantedClaim, isPassing: isPassing, late: late, now)
   }
   func joinTurn() -> ClaimRequest.Join? { state.joinTurn() }
   func leaveTurn() -> [ClaimSettlement] { state.leaveTurn() }

@@ -116,4 +116,50 @@ import Testing
     #expect(state.next(.seconds(3)) == .giveBack(results))
     #expect(state.next(.seconds(3)) == .done)
   }
+
+  @Test func `before its store closes it stores what it can, and says what the store was at`() {
+    let state = Decider.make(limits: ["a": 2], isFresh: false)
+    let attempts = (1...2).map { RunningAttempt.make(job: $0, queue: "a") }
+    let results = attempts.map { ClaimSettlement.success(of: $0) }
+    state.claimed(attempts)
+    state.ended(attempts[0], results[0])
+    #expect(state.next(.seconds(1)) == .turn([results[0]], claim: ["a": 1]))
+    #expect(state.turnFailed([results[0]], wantedClaim: true, late: .goesOn, .seconds(1)) == .again)
+    state.ended(attempts[1], results[1])
+    state.storeCloses(.seconds(1))
+    #expect(state.next(.seconds(1)) == .turn([results[0]], claim: nil))
+    #expect(state.turnFailed([results[0]], wantedClaim: false, late: .goesOn, .seconds(1)) == .again)
+    #expect(state.next(.seconds(1)) == .turn([results[1]], claim: nil))
+    state.turnEnded(claimed: nil, .seconds(1))
+    // What the claim beside it may have taken is not held.
+    #expect(state.next(.seconds(1)) == .renew)
+    state.renewed([:])
+    #expect(state.next(.seconds(1)) == .giveBack([results[0]]))
+    #expect(state.next(.seconds(1)) == .done)
+  }
+
+  @Test func `when the grace of a stop is over, what the store was at is offered once more, after all else`() {
+    let state = Decider.make(limits: ["a": 3], isFresh: false)
+    let attempts = (1...3).map { RunningAttempt.make(job: $0, queue: "a") }
+    let results = attempts.map { ClaimSettlement.success(of: $0) }
+    state.claimed(attempts)
+    for index in 0...1 {
+      state.ended(attempts[index], results[index])
+      state.learnedKinds()
+      #expect(state.next(.seconds(1)) == .turn([results[index]], claim: ["a": index + 1]))
+      #expect(state.turnFailed([results[index]], wantedClaim: true, late: .goesOn, .seconds(1)) == .again)
+    }
+    state.ended(attempts[2], results[2])
+    state.stop(graceEnd: .seconds(1))
+    for index in 0...1 {
+      #expect(state.next(.seconds(1)) == .turn([results[index]], claim: nil))
+      #expect(state.turnFailed([results[index]], wantedClaim: false, late: .goesOn, .seconds(1)) == .again)
+    }
+    #expect(state.next(.seconds(1)) == .turn([results[2]], claim: nil))
+    state.turnEnded(claimed: nil, .seconds(1))
+    #expect(state.next(.seconds(2)) == .turn([results[0]], claim: nil))
+    state.turnEnded(claimed: nil, .seconds(2))
+    #expect(state.next(.seconds(2)) == .turn([results[1]], claim: nil))
+    #expect(state.turnFailed([results[1]], wantedClaim: false, late: .goesOn, .seconds(2)) == .giveUp)
+  }
 }

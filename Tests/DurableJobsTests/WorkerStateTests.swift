@@ -364,43 +364,61 @@ import Testing
     #expect(state.next(now) == .turn([results[0]], claim: ["a": 2]))
   }
 
-  @Test func `while the store is at a result, jobs are claimed without it, and no run gives it up`() {
-    let state = Decider.make(goal: .idle, limits: ["a": 1], isFresh: false)
-    let attempt = RunningAttempt.make(job: 1, queue: "a")
-    state.claimed([attempt])
-    state.ended(attempt, .success(of: attempt))
-    let results = [ClaimSettlement.success(of: attempt)]
-    var now = Duration.zero
-    func turn() -> WorkerState.Step {
-      while true {
-        switch state.next(now) {
-        case .renew: state.renewed([:])
-        case .recover: state.recovered(RecoveryReport(), now)
-        case let step: return step
-        }
+  /// The next step that is neither a renewal nor a recovery, which find nothing.
+  private func turn(_ state: Decider, _ now: Duration) -> WorkerState.Step {
+    while true {
+      switch state.next(now) {
+      case .renew: state.renewed([:])
+      case .recover: state.recovered(RecoveryReport(), now)
+      case let step: return step
       }
     }
-    func isUnderWay(claim: Bool) {
-      #expect(state.turnFailed(results, wantedClaim: claim, isPassing: true, isUnderWay: true, now) == .again)
-      #expect(turn() == .wait(until: now + .seconds(1)))
-      now += .seconds(1)
-    }
-    #expect(turn() == .turn(results, claim: ["a": 1]))
-    isUnderWay(claim: true)
-    for _ in 0..<100 {
+  }
+
+  @Test func `while the store is at a result, all else goes on, and no run gives it up`() {
+    let state = Decider.make(goal: .idle, limits: ["a": 1], isFresh: false)
+    let attempts = (1...2).map { RunningAttempt.make(job: $0, queue: "a") }
+    let results = attempts.map { ClaimSettlement.success(of: $0) }
+    state.claimed([attempts[0]])
+    state.ended(attempts[0], results[0])
+    #expect(turn(state, .zero) == .turn([results[0]], claim: ["a": 1]))
+    #expect(state.turnFailed([results[0]], wantedClaim: true, late: .goesOn, .zero) == .again)
+    for second in 0..<100 {
+      let now = Duration.seconds(second)
       state.learnedKinds()
-      #expect(turn() == .turn([], claim: ["a": 1]))
-      #expect(state.joinTurn()?.results == nil)
+      #expect(turn(state, now) == .turn([], claim: ["a": 1]))
+      state.turnEnded(claimed: ClaimBatch(jobs: [attempts[1].claim]), now)
+      state.began(attempts[1])
+      state.ended(attempts[1], results[1])
+      #expect(turn(state, now) == .turn([results[1]], claim: ["a": 1]))
       state.turnEnded(claimed: ClaimBatch(), now)
-      #expect(turn() == .turn(results, claim: nil))
-      isUnderWay(claim: false)
+      #expect(turn(state, now) == .wait(until: now + .seconds(1)))
+      #expect(turn(state, now + .seconds(1)) == .turn([results[0]], claim: nil))
+      #expect(state.turnFailed([results[0]], wantedClaim: false, late: .goesOn, now + .seconds(1)) == .again)
     }
-    state.learnedKinds()
-    #expect(turn() == .turn([], claim: ["a": 1]))
-    state.turnEnded(claimed: ClaimBatch(), now)
-    #expect(turn() == .turn(results, claim: nil))
-    state.turnEnded(claimed: nil, now)
-    #expect(turn() == .askIfIdle)
+    #expect(turn(state, .seconds(101)) == .turn([results[0]], claim: nil))
+    state.turnEnded(claimed: nil, .seconds(101))
+    #expect(turn(state, .seconds(101)) == .askIfIdle)
+  }
+
+  @Test func `a run until idle gives up a result that the store is at again and again, and fails to store`() {
+    let state = Decider.make(goal: .idle, limits: ["a": 1], isFresh: false)
+    let attempt = RunningAttempt.make(job: 1, queue: "a")
+    let result = ClaimSettlement.success(of: attempt)
+    state.claimed([attempt])
+    state.ended(attempt, result)
+    #expect(turn(state, .zero) == .turn([result], claim: ["a": 1]))
+    #expect(state.turnFailed([result], wantedClaim: true, late: .goesOn, .zero) == .again)
+    var (now, refusal) = (Duration.zero, WorkerState.Refusal.again)
+    while refusal == .again, now < Defaults.lease * 2 {
+      state.learnedKinds()
+      #expect(turn(state, now) == .turn([], claim: ["a": 1]))
+      state.turnEnded(claimed: ClaimBatch(), now)
+      now += .seconds(1)
+      #expect(turn(state, now) == .turn([result], claim: nil))
+      refusal = state.turnFailed([result], wantedClaim: false, late: now > .seconds(5) ? .failed : .goesOn, now)
+    }
+    #expect(refusal == .giveUp && now == .seconds(6) + Defaults.lease)
   }
 
   @Test func `a run until idle that has claimed once more asks again before it ends`() {

@@ -177,8 +177,8 @@ public struct ClaimSettlement: Hashable, Sendable {
   }
 }
 
-/// Why a result was not stored in the time of a call: the store is at it, and has it when it is offered again.
-package struct ResultUnderWay: Error { package init() {} }
+/// Why a result was not stored in the time of a call: the store is at it, and has it when it is offered again, or failed.
+package enum ResultUnderWay: Error { case goesOn, failed }
 
 public struct SettlementReply: Hashable, Sendable {
   /// False if the claim was lost, in which case nothing changed.

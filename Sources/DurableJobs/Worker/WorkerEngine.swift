@@ -50,6 +50,7 @@ final class WorkerEngine: Sendable {
   let shared: Lock<Shared>
   private enum Trouble: String {
     case turn = "the store refused; trying again"
+    case late = "a result is not stored yet; trying again"
     case renewal = "the lease could not be renewed; trying again"
     case recovery = "recovery failed; trying again later"
     case wake = "back-offs could not be ended; trying again"
@@ -279,6 +280,7 @@ final class WorkerEngine: Sendable {
       let claimed = batch.claimed?.jobs ?? []
       let attempts = shared.withLock { shared in
         shared.state.turnEnded(claimed: batch.claimed, uptime)
+        if shared.state.late.isEmpty { isOver(.late) }
         return claimed.map { claim in
           let attempt = RunningAttempt(claim, at: now) { [weak self] in self?.hasNews(isUrgent: $0) }
           shared.state.began(attempt)
@@ -327,16 +329,17 @@ final class WorkerEngine: Sendable {
       }
       return
     }
-    let (isPassing, cause) = ((error as? JobError)?.isPassing ?? false, (error as? JobError)?.cause)
+    let isPassing = (error as? JobError)?.isPassing ?? false
+    let late = (error as? JobError)?.cause as? ResultUnderWay
     let refusal = shared.withLock {
-      $0.state.turnFailed(
-        settlements, wantedClaim: wantedClaim, isPassing: isPassing, isUnderWay: cause is ResultUnderWay, uptime)
+      $0.state.turnFailed(settlements, wantedClaim: wantedClaim, isPassing: isPassing, late: late, uptime)
     }
     switch refusal {
     case .giveUp:
-      if !settlements.isEmpty { complainOfLoss(settlements, error) }
+      let unstored = settlements + shared.withLock { $0.state.late.map(\.result) }
+      if !unstored.isEmpty { complainOfLoss(unstored, error) }
       throw error
-    case .again: complain(.turn, error)
+    case .again: complain(late == nil ? .turn : .late, error)
     case .refused(let settlement): giveBack(settlement, because: error)
     }
   }

@@ -48,6 +48,8 @@ struct WorkerState: Sendable {
   private var stuck: [ClaimToken: (queue: String, places: Int)] = [:]
   /// Results that have not been stored.
   private var results: [ClaimSettlement] = []
+  /// Those that the store is at, which takes long, and when each is offered again by itself.
+  private(set) var late: [(result: ClaimSettlement, due: Duration)] = []
   /// The slots that the turn under way asks for, and the results that joined it since it began.
   private var (asked, joined): ([String: Int], [ClaimSettlement]) = ([:], [])
 
@@ -82,12 +84,11 @@ struct WorkerState: Sendable {
 
   // Errors of the store.
   private var failures = 0
-  private var awaySince: Duration?
+  /// Since when it is away, and fails to store a result at which it was.
+  private var (awaySince, lateSince): (Duration?, Duration?) = (nil, nil)
   private var notBefore: Duration = .zero
   /// How many of the first results are offered one at a time, to find the one that the store refuses.
   private var suspects = 0
-  /// The store is at a result, which takes long: the next claim is made without it.
-  private var claimsAlone = false
 
   /// `spread`: from 0 to 1. Makes workers that started at the same moment sweep at different times.
   init(goal: Goal, limits: [String: Int], knowsKinds: Bool, now: Duration, spread: Double = 0) {
@@ -102,7 +103,8 @@ struct WorkerState: Sendable {
   func hasRoom(in queue: String) -> Bool { !isHeld && (limits[queue].map { $0 > slotsTaken[queue] ?? 0 } ?? false) }
 
   /// Claims whose results have not been stored.
-  var tokensInHand: [ClaimToken] { results.map(\.token) }
+  var tokensInHand: [ClaimToken] { results.map(\.token) + late.map(\.result.token) }
+  private var areAllStored: Bool { results.isEmpty && late.isEmpty }
 
   // MARK: The next step
 
@@ -116,7 +118,7 @@ struct WorkerState: Sendable {
     }
     if mustRenew(now) || mustHearStops && mayHearStops { return renewal(now) }
     let recoveryIsDue = now >= nextRecovery && !isStopping
-    if !(recoveryIsDue && hadTurn), now >= notBefore, let turn = nextTurn() {
+    if !(recoveryIsDue && hadTurn), now >= notBefore, let turn = nextTurn(now) {
       (hadTurn, mayHearStops) = (true, true)
       return turn
     }
@@ -124,7 +126,7 @@ struct WorkerState: Sendable {
     if mustGiveBack, results.isEmpty || failures > 0 {
       mustGiveBack = false
       defer { dropAll() }
-      return .giveBack(results)
+      return .giveBack(results + late.map(\.result))
     }
     hadTurn = false
     if recoveryIsDue {
@@ -141,21 +143,19 @@ struct WorkerState: Sendable {
     return .wait(until: nextTime(now))
   }
 
-  private mutating func nextTurn() -> Step? {
+  private mutating func nextTurn(_ now: Duration) -> Step? {
+    if let first = late.first, first.due <= now { return .turn([late.removeFirst().result], claim: nil) }
     let free = workMayWait ? freeSlots : nil
-    let isAlone = claimsAlone && free != nil
-    claimsAlone = false
-    if suspects > 0, !isAlone {
+    if suspects > 0 {
       suspects -= 1
       return .turn([results.removeFirst()], claim: nil)
     }
     guard !results.isEmpty || free != nil else { return nil }
     if free != nil {
       (workMayWait, othersEnded) = (false, false)
-      ending = full.isEmpty || isAlone ? [] : Set(results.map(\.token.job))
+      ending = full.isEmpty ? [] : Set(results.map(\.token.job))
     }
     asked = free ?? [:]
-    if isAlone { return .turn([], claim: free) }
     defer { results.removeAll(keepingCapacity: true) }
     return .turn(results, claim: free)
   }
@@ -207,12 +207,12 @@ struct WorkerState: Sendable {
   /// Whether it has jobs, or has not asked for some since there may be.
   var mayHaveWork: Bool { workMayWait || holdsClaims }
 
-  private var holdsClaims: Bool { atWork.count > lost.count || !results.isEmpty }
+  private var holdsClaims: Bool { atWork.count > lost.count || !areAllStored }
 
   var isStopping: Bool { graceEnd != nil }
 
   private var isOver: Bool {
-    guard atWork.isEmpty, results.isEmpty else { return false }
+    guard atWork.isEmpty, areAllStored else { return false }
     switch goal {
     case .none: return isStopping
     case .idle: return isStopping || isIdle
@@ -221,7 +221,7 @@ struct WorkerState: Sendable {
   }
 
   private var mayAskIfIdle: Bool {
-    goal == .idle && mayBeIdle && !isStopping && atWork.isEmpty && results.isEmpty && !mayClaim && constraints.isKnown
+    goal == .idle && mayBeIdle && !isStopping && atWork.isEmpty && areAllStored && !mayClaim && constraints.isKnown
   }
 
   /// Whether there may be work that this worker could claim.
@@ -232,13 +232,14 @@ struct WorkerState: Sendable {
     if !isStopping { times += [nextRecovery, nextDue, constraints.nextTime.map { max($0, notBefore) }] }
     if holdsClaims { times += [nextRenewal, progressDue] }
     if notBefore > now { times.append(notBefore) }
+    times.append(late.first.map { max($0.due, notBefore) })
     return times.compactMap(\.self).min()
   }
 
   // MARK: Events from the store
 
   mutating func turnEnded(claimed: ClaimBatch?, _ now: Duration) {
-    (failures, awaySince, notBefore) = (0, nil, .zero)
+    (failures, awaySince, lateSince, notBefore) = (0, nil, late.isEmpty ? nil : lateSince, .zero)
     guard let claimed else { return }
     full = claimed.full
     if claimed.hasMore || othersEnded && !full.isEmpty { workMayWait = true }
@@ -259,23 +260,31 @@ struct WorkerState: Sendable {
   }
 
   /// `isPassing`: the store may come back. Otherwise results are offered one at a time to find the one it refuses.
-  /// `isUnderWay`: it is at one of them, however long that takes.
+  /// `late`: it is at the only result, however long that takes.
   mutating func turnFailed(
-    _ settlements: [ClaimSettlement], wantedClaim: Bool, isPassing: Bool, isUnderWay: Bool = false, _ now: Duration
+    _ settlements: [ClaimSettlement], wantedClaim: Bool, isPassing: Bool, late: ResultUnderWay? = nil, _ now: Duration
   ) -> Refusal {
     if wantedClaim { workMayWait = true }
     if !isPassing, settlements.count == 1, !wantedClaim { return .refused(settlements[0]) }
+    if let late {
+      let isLast = atWork.isEmpty && results.isEmpty && !self.late.contains { $0.due <= now } && !mustGiveBack
+      if late == .failed { lateSince = lateSince ?? now }
+      if isLast, hasWaitedEnough(now, since: late == .failed ? lateSince : nil) { return .giveUp }
+      let due = now + .seconds(1)
+      self.late += settlements.map { ($0, graceEnd.map { now < $0 ? min($0, due) : due } ?? due) }
+      if wantedClaim { listDue = now }
+      return .again
+    }
     results.insert(contentsOf: settlements, at: isPassing ? suspects : 0)
-    if atWork.isEmpty, results.isEmpty, goal != .none || !isPassing { return .giveUp }
-    if isUnderWay { (claimsAlone, awaySince) = (true, nil) }
-    if isPassing, hasWaitedEnough(now), atWork.isEmpty, !mustGiveBack { return .giveUp }
+    if atWork.isEmpty, areAllStored, goal != .none || !isPassing { return .giveUp }
     if isPassing {
+      awaySince = awaySince ?? now
+      if hasWaitedEnough(now, since: awaySince), atWork.isEmpty, !mustGiveBack { return .giveUp }
       failures += 1
       // One of them may be what takes too long: each is offered by itself then, in turn.
       suspects = suspects > 0 ? suspects + settlements.count : failures > 2 && results.count > 1 ? results.count : 0
-      if isUnderWay { suspects = results.count }
       let wait = BackOff(base: .milliseconds(100), factor: 2, cap: .seconds(5)).delay(number: failures, random: 1)
-      notBefore = now + (isUnderWay ? .seconds(1) : wait)
+      notBefore = now + wait
     } else if !settlements.isEmpty {
       suspects = settlements.count
     } else {
@@ -289,11 +298,9 @@ struct WorkerState: Sendable {
   }
 
   /// An unavailable store is waited for until a stop's grace is over; with a goal, until the leases would have lapsed.
-  private mutating func hasWaitedEnough(_ now: Duration) -> Bool {
-    let since = awaySince ?? now
-    awaySince = since
+  private func hasWaitedEnough(_ now: Duration, since: Duration?) -> Bool {
     if let graceEnd, now >= graceEnd { return true }
-    return goal != .none && now - since >= Defaults.lease
+    return goal != .none && since.map { now - $0 >= Defaults.lease } ?? false
   }
 
   /// The store was closed in this process: unsaved results are lost, and the claims lapse.
@@ -309,7 +316,7 @@ struct WorkerState: Sendable {
   }
 
   private mutating func dropAll() {
-    results = []
+    (results, late) = ([], [])
     (suspects, listDue) = (0, nil)
     lost.formUnion(atWork.keys)
   }
@@ -459,7 +466,7 @@ struct WorkerState: Sendable {
   /// Stops claiming. On a repeated call, the earlier end of the grace counts. Returns whether that is this one.
   @discardableResult
   mutating func stop(graceEnd: Duration) -> Bool {
-    defer { notBefore = min(notBefore, graceEnd) }
+    defer { (notBefore, late) = (min(notBefore, graceEnd), late.map { ($0, min($1, graceEnd)) }) }
     if let former = self.graceEnd, former <= graceEnd { return false }
     self.graceEnd = graceEnd
     return true

@@ -63,7 +63,8 @@
       }
     }
 
-    /// Throws what a result was answered that is being stored by itself: whoever offers it again has to wait no longer.
+    /// Throws what a result was answered that is being stored by itself, or, once, why that failed: whoever offers it again
+    /// has to wait no longer.
     func checkIsNotLate(_ results: [ClaimSettlement]) throws {
       guard !isClosed, let answer = context.lateEnds.answer(to: results) else { return }
       endLate()
@@ -75,7 +76,7 @@
       let answer = JobError(
         .storeFailed,
         "the store \(server) is at the result of job \(result.token.job), which takes longer than a call may, as where very many "
-          + "jobs wait for it", cause: ResultUnderWay())
+          + "jobs wait for it", cause: ResultUnderWay.goesOn)
       context.lateEnds.keep(result, answer: answer)
       endLate()
       return answer
@@ -92,14 +93,18 @@
           let (limit, locks) = (configuration.callLimit, configuration.lockPatience)
           let patience = Connection.Patience(limit: limit) { ends.isClosed }
           while let end = ends.next(at: clock.uptime) {
-            let hasEnded = try? session.write(
-              until: SystemClock().uptime + limit, waitingForLocks: locks, patience: patience
-            ) { transaction in
-              guard let result = end.result else { return try transaction.endLate(end.id) }
-              _ = try transaction.settle([result])
-              return true
+            do {
+              let hasEnded = try session.write(
+                until: SystemClock().uptime + limit, waitingForLocks: locks, patience: patience
+              ) { transaction in
+                guard let result = end.result else { return try transaction.endLate(end.id) }
+                _ = try transaction.settle([result])
+                return true
+              }
+              ends.tried(end.id, hasEnded: hasEnded, at: clock.uptime)
+            } catch {
+              ends.tried(end.id, hasEnded: false, JobError(error, server: server.description), at: clock.uptime)
             }
-            ends.tried(end.id, hasEnded: hasEnded ?? false, at: clock.uptime)
           }
           session.disconnect()
           ends.rest()

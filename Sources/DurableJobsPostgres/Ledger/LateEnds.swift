@@ -17,6 +17,8 @@
 
     private struct State {
       var ends: [JobID: End] = [:]
+      /// What is said of results that could not be stored, once, to who offers them again.
+      var failures: [ClaimToken: JobError] = [:]
       var isAtWork = false
       var isClosed = false
       /// Who waits for the end of the work.
@@ -43,13 +45,19 @@
       state.withLock { $0.ends[id] = End(id: id, result: result, answer: answer) }
     }
 
-    /// What a worker is told if one of these is kept.
+    /// The claims whose results are kept. What is asked of their jobs waits for those.
+    var claims: Set<ClaimToken> { state.withLock { Set($0.ends.values.compactMap { $0.result?.token }) } }
+
+    /// What a worker is told if one of these is kept, or could not be stored.
     func answer(to results: [ClaimSettlement]) -> JobError? {
-      let ends = state.withLock(\.ends)
-      guard !ends.isEmpty else { return nil }
-      return results.lazy.compactMap { result in
-        ends[result.token.job].flatMap { $0.result?.token == result.token ? $0.answer : nil }
-      }.first
+      state.withLock { state in
+        guard !state.ends.isEmpty || !state.failures.isEmpty else { return nil }
+        for token in results.map(\.token) {
+          if let end = state.ends[token.job], end.result?.token == token { return end.answer }
+          if let failure = state.failures.removeValue(forKey: token) { return failure }
+        }
+        return nil
+      }
     }
 
     /// Whether the caller has to end those that are due. It asks for ``next(at:)`` until there is none, and then rests.
@@ -67,13 +75,18 @@
       state.withLock { state in state.isClosed ? nil : state.ends.values.first { $0.due <= now } }
     }
 
-    /// It was ended, or is to be tried again: a result by its worker, which offers it again.
-    func tried(_ id: JobID, hasEnded: Bool, at now: Duration) {
+    /// It was ended, or is to be tried again: a result by its worker, which offers it again and is told of the error.
+    func tried(_ id: JobID, hasEnded: Bool, _ error: JobError? = nil, at now: Duration) {
       state.withLock { state in
         // What could not be stored as its store is closed is not offered to a call, either.
         guard hasEnded || !state.isClosed else { return }
-        if hasEnded || state.ends[id]?.result != nil {
+        let result = state.ends[id]?.result
+        if hasEnded || result != nil {
           state.ends[id] = nil
+          guard let result, let error, !hasEnded else { return }
+          let isPassing = error.isPassing
+          state.failures[result.token] =
+            isPassing ? JobError(error.code, error.message, cause: ResultUnderWay.failed) : error
         } else {
           state.ends[id]?.due = now + Self.pause
         }

@@ -12,7 +12,7 @@
 
     /// If a transaction is rolled back, the next does all of them.
     private let rounds: Lock<[Round]>
-    /// The only result, if it took longer than a call may, though the server answers.
+    /// The only result, if it took longer than a call may, though the server answers. A claim that did is no reason.
     let late = Lock<ClaimSettlement?>(nil)
     private let join: (@Sendable () -> ClaimRequest.Join?)?
 
@@ -32,7 +32,7 @@
       } catch let failure as PostgresFailure where failure.kind == .timedOut {
         if transaction.ends.isEmpty { setLargestClaim(transaction, isLate: true) }
         let results = rounds.withLock { $0.flatMap(\.settlements) }
-        if results.count == 1, transaction.head != nil { late.withLock { $0 = results[0] } }
+        if results.count == 1, batch.replies.isEmpty, transaction.head != nil { late.withLock { $0 = results[0] } }
         throw failure
       }
       if batch.claimed?.jobs.isEmpty == false { setLargestClaim(transaction, isLate: false) }

@@ -136,7 +136,12 @@
             .ints(tokens.indices.map(Int64.init)), .ids(tokens.map(\.job)), .ints(tokens.map(\.claim)),
             .text(context.session),
           ]
-        ) { rows in answer.reply.certain = (0..<rows.count).map { Int(rows.int($0, 0)) } }
+        ) { [self] rows in
+          answer.reply.certain = (0..<rows.count).map { Int(rows.int($0, 0)) }
+          // Whoever stores a late result has its job locked.
+          let (known, late) = (Set(answer.reply.certain), context.lateEnds.claims)
+          answer.reply.certain += tokens.indices.filter { late.contains(tokens[$0]) && !known.contains($0) }
+        }
       }
       let listed = Set(tokens)
       let rows = context.workers.allIDs

@@ -280,7 +280,7 @@
     }
 
     /// Writes to the log, and to no table.
-    private static let confirmSQL = "SELECT pg_logical_emit_message(true,'durable_jobs','')"
+    static let confirmSQL = "SELECT pg_logical_emit_message(true,'durable_jobs','')"
     private static let thereSQL = """
       SELECT EXISTS(SELECT FROM §spec WHERE id=ANY($1) AND created_at BETWEEN $2 AND $3)
         OR EXISTS(SELECT FROM §batch WHERE id=$4 AND name=$5)

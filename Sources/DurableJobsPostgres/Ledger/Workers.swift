@@ -42,11 +42,6 @@
         SELECT w.id FROM unnest($1,$2) u(id,lease_until) JOIN §worker w ON w.id=u.id AND w.lease_until=u.lease_until
         ORDER BY w.id FOR UPDATE OF w SKIP LOCKED)) RETURNING id
       """
-    /// Without those that are locked, whose worker may be about to write them.
-    static let rewriteSQL = """
-      UPDATE §worker SET started_at=started_at WHERE id=ANY(ARRAY(
-        SELECT id FROM §worker WHERE id=ANY($1) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED)) RETURNING id
-      """
     /// Own rows, and those that were taken.
     static let burySQL =
       "DELETE FROM §worker WHERE id=ANY($1) AND (session=$2 OR lease_until=\(WorkerRow.taken))"
@@ -73,17 +68,6 @@
         }
         then(ownRows[worker] ?? [])
       }
-    }
-
-    /// Changes nothing, and returns those of which the rows were written all the same.
-    func rewrite(_ workers: [Int64]) throws -> Set<Int64> {
-      begin()
-      var written: Set<Int64> = []
-      connection.send(Self.rewriteSQL, [.ints(workers)]) { rows in
-        for row in 0..<rows.count { written.insert(rows.int(row, 0)) }
-      }
-      try connection.sync()
-      return written
     }
 
     func save(_ rows: [WorkerRow]) throws {

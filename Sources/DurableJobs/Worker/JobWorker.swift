@@ -111,8 +111,8 @@ public final class JobWorker: Sendable {
     setup.withLock { $0.companions.append(body) }
   }
 
-  /// Calls `body` with each job whose result the store refused, since another worker has it or had it, and its state: for
-  /// one that was removed, cancelled.
+  /// Calls `body` with each job whose result was not stored, since another worker has it or had it, and its state: for one
+  /// that was removed cancelled, and running where nobody has asked.
   package func onLoss(_ body: @escaping @Sendable (JobID, JobState) -> Void) {
     setup.withLock { $0.losses.append(body) }
   }

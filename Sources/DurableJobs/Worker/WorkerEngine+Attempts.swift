@@ -64,7 +64,9 @@ extension WorkerEngine {
         token: attempt.claim.token, result: result, code: code, progress: progress,
         followUps: isSuccess ? followUps : [])
     }
-    tell { $0.state.ended(attempt, settlement) }
+    var isLost = false
+    tell { isLost = $0.state.ended(attempt, settlement) }
+    if isLost { onLoss(attempt.claim.token.job, .running) }
   }
 
   func hasNews(isUrgent: Bool) { tell { isUrgent ? $0.state.mustAsk() : $0.state.progressReported(uptime) } }

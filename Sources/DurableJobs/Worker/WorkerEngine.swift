@@ -45,7 +45,7 @@ final class WorkerEngine: Sendable {
   private let only: JobID?
   /// Called with each job whose end was stored.
   private let onEnd: @Sendable (JobID) -> Void
-  private let onLoss: @Sendable (JobID, JobState) -> Void
+  let onLoss: @Sendable (JobID, JobState) -> Void
   let logger: Logger
   let shared: Lock<Shared>
   private enum Trouble: String {

@@ -378,14 +378,17 @@ struct WorkerState: Sendable {
     slotsTaken[attempt.claim.queue, default: 0] += 1
   }
 
-  /// A handler has returned. The result is nil if this worker no longer holds the claim.
-  mutating func ended(_ attempt: RunningAttempt, _ settlement: ClaimSettlement?) {
+  /// A handler has returned. The result is nil if this worker no longer holds the claim. Returns whether that was lost.
+  @discardableResult
+  mutating func ended(_ attempt: RunningAttempt, _ settlement: ClaimSettlement?) -> Bool {
     let token = attempt.claim.token
     atWork[token] = nil
     stuck[token] = nil
     slotsTaken[attempt.claim.queue]! -= 1
-    if lost.remove(token) == nil, let settlement { results.append(settlement) }
+    let isLost = lost.remove(token) != nil
+    if !isLost, let settlement { results.append(settlement) }
     (workMayWait, mayBeIdle) = (true, true)
+    return isLost
   }
 
   /// Replaces a result that the store refused.

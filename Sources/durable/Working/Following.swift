@@ -53,7 +53,8 @@
         Talk.line(
           "Job \(id) may run again: '\(store.command("work", queue: queue))' goes on with it, "
             + "'\(store.command("log \(id)"))' shows what it wrote, '\(store.command("cancel \(id)"))' ends it")
-        throw ExitCode(hasFailed.value ? .storeNotUsable : .interrupted)
+        if hasFailed.value { throw ExitCode(.storeNotUsable) }
+        throw ExitCode(.interrupted)
       }
     }
 

@@ -12,7 +12,8 @@
     /// It leaves something that does not end when it is told to, for which the supervisor waits. That is told once the
     /// supervisor has seen the end of the command.
     private func leaving(_ end: String) -> String {
-      "echo ran >> runs; (trap 'echo > told' TERM; while :; do sleep 0.05; done) & \(end)"
+      "echo ran >> runs; (trap 'echo > told' TERM; : > ready; while :; do sleep 0.05; done) 2> /dev/null & "
+        + "until test -e ready; do sleep 0.02; done; \(end)"
     }
 
     @Test(arguments: [("suspend", JobState.failed), ("cancel", .cancelled)])

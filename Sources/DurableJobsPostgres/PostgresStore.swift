@@ -34,10 +34,10 @@
       package var makesStore = true
       /// The folder in which this machine keeps what would be beside a store's file: the locks and logs of commands,
       /// copies of files that requests send, and notes of what these were answered. It is made if it is missing. Each
-      /// store has a name of its own there, independent of how its server is reached. Without one, the default, commands
-      /// are suspended, and only small files are copied. Programs of one machine that use the same store have to name
-      /// the same folder: then no command runs twice at once there, and who is left learns at once of a process that
-      /// died.
+      /// store has a name of its own there, independent of how its server is reached. Without one, the default, workers
+      /// leave commands to others, and only small files are copied. Programs of one machine that use the same store have
+      /// to name the same folder: then no command runs twice at once there, and who is left learns at once of a process
+      /// that died.
       public var folder: String?
       /// Whether to accept a server with `fsync=off`, for example in tests.
       public var acceptsWeakDurability = false
@@ -59,9 +59,9 @@
     ///     let store = try await PostgresStore("postgres://jobs@db.example.com/app")
     ///
     /// Throws `JobError.Code.invalidArgument` for an invalid string or schema; `JobError.Code.unusableFile` if there is
-    /// no such database, no right to it, a server older than PostgreSQL 13, or no way to make the folder; `JobError.Code.notAStore` and
-    /// `JobError.Code.newerVersion` for a schema of something else, which is left unchanged; `JobError.Code.readOnly`;
-    /// `JobError.Code.weakDurability`; and `JobError.Code.storeFailed` if nobody answers.
+    /// no such database, no right to it, a server older than PostgreSQL 13, or no way to make the folder;
+    /// `JobError.Code.notAStore` and `JobError.Code.newerVersion` for a schema of something else, which is left unchanged;
+    /// `JobError.Code.readOnly`; `JobError.Code.weakDurability`; and `JobError.Code.storeFailed` if nobody answers.
     public init(_ connectionString: String, configuration: Configuration = Configuration()) async throws {
       let server = try ServerName(connectionString)
       try Self.check(schema: configuration.schema)
@@ -151,11 +151,7 @@
         return try await engine.writeForWorker(as: .renewal) { try $0.renew(request) }
       } catch let error as JobError where error.code == .locked {
         // What there is to write of one job, which somebody keeps locked, must not cost the worker the others.
-        let sign = RenewalRequest(worker: request.worker, lease: request.lease, renewals: [], isPartial: true)
-        _ = try await engine.writeForWorker(as: .renewal) { transaction in
-          transaction.isSign = true
-          return try transaction.renew(sign)
-        }
+        try await engine.writeForWorker(as: .renewal) { try $0.renew(request.worker, for: request.lease) }
         throw error
       }
     }

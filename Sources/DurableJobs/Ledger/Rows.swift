@@ -149,5 +149,5 @@ package struct WorkerRow: Sendable {
     return left < length / 3 * 2 || left > length
   }
 
-  static func lease(_ length: Duration, from now: Int64) -> Int64 { min(now + length.milliseconds, Date.latest) }
+  package static func lease(_ time: Duration, from now: Int64) -> Int64 { min(now + time.milliseconds, Date.latest) }
 }

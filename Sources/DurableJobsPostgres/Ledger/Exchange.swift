@@ -28,7 +28,7 @@
       let answer = PipelineAnswer()
       if expectedIDs > ids.count, request.add.isEmpty { sendForIDs(expectedIDs - ids.count) }
       if let renewal = request.renew {
-        renew(renewal.worker, until: renewal.leaseUntil, ifShort: request.hold == nil && !isSign, answer)
+        renew(renewal.worker, until: renewal.leaseUntil, ifShort: request.hold == nil, answer)
       }
       if let tokens = request.hold { hold(tokens, answer) }
       if !request.finish.isEmpty { finish(request.finish, answer) }

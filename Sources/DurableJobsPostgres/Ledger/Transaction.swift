@@ -69,8 +69,6 @@
     var ends: [JobID] = []
     /// It tells others of a new worker by its commit.
     var introducesWorker = false
-    /// It is a worker's sign of life, and nothing else.
-    var isSign = false
     /// Damaged rows that were found.
     var unreadable: [JobID] = []
     /// Rows of this process's workers as they will be once this is committed.

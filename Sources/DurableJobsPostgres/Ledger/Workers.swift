@@ -111,6 +111,13 @@
       }
     }
 
+    /// A sign of life, and nothing else: the lease is written however much of it is left.
+    func renew(_ worker: WorkerID, for lease: Duration) throws {
+      begin()
+      renew(worker, until: WorkerRow.lease(lease, from: now), ifShort: false, PipelineAnswer())
+      try sync()
+    }
+
     /// Rows of other workers of this process are filtered by the result of the renewal.
     func hold(_ tokens: [ClaimToken], _ answer: PipelineAnswer) {
       if !tokens.isEmpty {

@@ -61,9 +61,8 @@ package struct Doubts {
         continue
       }
       let isNew = known[id] == nil
-      guard let rest = suspect.isCertain ? .zero : rest(for: id, suspect.row.leaseUntil, uptime, interval) else {
-        continue
-      }
+      let lease = suspect.row.leaseUntil
+      guard let rest = suspect.isCertain ? .zero : rest(for: id, lease, uptime, interval) else { continue }
       if rest <= .zero {
         verdict.losses.append(suspect.row)
       } else {
@@ -93,5 +92,20 @@ package struct Doubts {
       return rest(for: worker, leaseUntil, uptime, interval)
     }
     return interval + (doubt.isUnasked ? Defaults.renewalInterval : .zero) - silence
+  }
+}
+
+extension Lock<Doubts> {
+  /// Has a store `write` something before it judges these, which are in doubt. While that can't be done, or takes long, they
+  /// can't answer either: they are asked anew.
+  package func check(
+    _ workers: [Int64], _ clock: any JobClock, _ interval: Duration, writing write: () async throws -> Void
+  ) async throws {
+    guard !workers.isEmpty else { return }
+    let begun = clock.uptime
+    var hadTime = false
+    defer { if !hadTime { withLock { $0.answered(by: workers) } } }
+    try await write()
+    hadTime = clock.uptime - begun < interval / 3
   }
 }

@@ -223,8 +223,15 @@
         Doubts.Suspect(
           row: worker.row, isIdle: !census.running.contains(worker.row.id ?? 0), isDead: ended.contains(worker.session))
       }
-      try await checkWriting(for: suspects.filter { $0.isInDoubt(at: now) }.compactMap(\.row.id))
-      let (uptime, interval) = (clock.uptime, configuration.policy.doubtInterval)
+      let interval = configuration.policy.doubtInterval
+      try await doubts.check(suspects.filter { $0.isInDoubt(at: now) }.compactMap(\.row.id), clock, interval) {
+        // A commit that is flushed, and confirmed where a standby has to.
+        try await writeForWorker { transaction in
+          transaction.begin()
+          transaction.connection.send(Session.confirmSQL)
+        }
+      }
+      let uptime = clock.uptime
       let workers = census.workers.map(\.row)
       let verdict = doubts.withLock {
         $0.judge(suspects, of: workers, now: now, uptime: uptime, interval: interval)
@@ -237,20 +244,6 @@
         }
       }
       return verdict
-    }
-
-    /// Has the server flush a commit, and what follows it confirm that. While that can't be done, or takes long, workers in
-    /// doubt can't answer either: they are asked anew.
-    private func checkWriting(for workers: [Int64]) async throws {
-      guard !workers.isEmpty else { return }
-      let begun = clock.uptime
-      var hadTime = false
-      defer { if !hadTime { doubts.withLock { $0.answered(by: workers) } } }
-      try await writeForWorker { transaction in
-        transaction.begin()
-        transaction.connection.send(Session.confirmSQL)
-      }
-      hadTime = clock.uptime - begun < configuration.policy.doubtInterval / 3
     }
 
     /// Nothing is found where the look takes longer than it may: what else there is to recover does not wait for it.

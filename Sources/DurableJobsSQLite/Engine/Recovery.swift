@@ -49,11 +49,14 @@ extension Engine {
       Doubts.Suspect(
         row: worker.row, isIdle: !census.running.contains(worker.row.id ?? 0), isDead: ended.contains(worker.session))
     }
-    try await noteDoubts(of: suspects.filter { $0.isInDoubt(at: now) }.compactMap(\.row.id))
-    let (uptime, interval) = (configuration.clock.uptime, configuration.policy.doubtInterval)
-    let workers = census.workers.map(\.row)
+    let (clock, interval, rows) = (configuration.clock, configuration.policy.doubtInterval, census.workers.map(\.row))
+    let doubted = suspects.filter { $0.isInDoubt(at: now) }.compactMap(\.row.id)
+    try await doubts.check(doubted, clock, interval) {
+      try await write(.other) { for worker in doubted { try $0.run(.noteDoubt, worker, $0.now) } }
+    }
+    let uptime = clock.uptime
     func verdict() -> Doubts.Verdict {
-      doubts.withLock { $0.judge(suspects, of: workers, now: now, uptime: uptime, interval: interval) }
+      doubts.withLock { $0.judge(suspects, of: rows, now: now, uptime: uptime, interval: interval) }
     }
     let asked = verdict().asked
     for worker in census.workers where asked.contains(worker.row.id ?? 0) {
@@ -64,16 +67,6 @@ extension Engine {
       }
     }
     return verdict()
-  }
-
-  /// Stores that these are asked. While that can't be done, they can't answer either: they are asked anew.
-  private func noteDoubts(of workers: [Int64]) async throws {
-    guard !workers.isEmpty else { return }
-    let begun = configuration.clock.uptime
-    var hadTime = false
-    defer { if !hadTime { doubts.withLock { $0.answered(by: workers) } } }
-    try await write(.other) { transaction in for worker in workers { try transaction.noteDoubt(of: worker) } }
-    hadTime = configuration.clock.uptime - begun < configuration.policy.doubtInterval / 3
   }
 
   /// Called when the lock of a process was released: recovers its jobs at once, and cleans up its files.

@@ -83,10 +83,6 @@ extension WriteTransaction {
     }
   }
 
-  func noteDoubt(of worker: Int64) throws {
-    try Statement("UPDATE durable_worker SET asked=?2 WHERE id=?1", on: connection.handle).with(worker, now).run()
-  }
-
   /// Marks the worker's row as taken first: from then on, every claim under it is lost.
   func dispossess(_ loss: WorkerRow) throws -> Int64? {
     let take = try connection[.takeWorker].with(loss.id, loss.leaseUntil)

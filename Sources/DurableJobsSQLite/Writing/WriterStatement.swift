@@ -250,6 +250,7 @@ struct WriterStatement: Hashable, Sendable, ExpressibleByStringInterpolation {
   static let workerLease: WriterStatement = "SELECT lease_until FROM durable_worker WHERE id=?1"
   static let renewLease: WriterStatement =
     "UPDATE durable_worker SET lease_until=?2,session=ifnull(?3,session) WHERE id=?1 AND lease_until<>-1"
+  static let noteDoubt: WriterStatement = "UPDATE durable_worker SET asked=?2 WHERE id=?1"
   static let takeWorker: WriterStatement =
     "UPDATE durable_worker SET lease_until=-1 WHERE id=?1 AND CAST(lease_until AS INT)=?2"
   static let deleteWorker: WriterStatement = "DELETE FROM durable_worker WHERE id=?1"

@@ -23,23 +23,21 @@
     /// Told of a claim, or of progress, after the end of the attempt was added here, it waits on.
     func hear(_ signal: StoreSignal) {
       guard case .committed(let changes) = signal else { return }
+      letGo(changes.lazy.filter { $0.state != .running }.map { (id: $0.id, state: $0.state) })
+    }
+
+    /// The result was refused: another worker runs the job, or has brought it to its end.
+    func lose(_ id: JobID, _ jobState: JobState) { letGo(CollectionOfOne((id: id, state: jobState))) }
+
+    private func letGo(_ jobs: some Sequence<(id: JobID, state: JobState)>) {
       let hasEnded = state.withLock { state in
         guard !state.things.isEmpty else { return false }
-        for change in changes where change.state != .running {
-          guard let thing = state.things.removeValue(forKey: change.id) else { continue }
-          state.ended.append((thing, change.state))
+        for job in jobs {
+          if let thing = state.things.removeValue(forKey: job.id) { state.ended.append((thing, job.state)) }
         }
         return !state.ended.isEmpty
       }
       if hasEnded { queue.async { self.removeEnded() } }
-    }
-
-    /// The result was refused: another worker runs the job, or has brought it to its end.
-    func lose(_ id: JobID, _ jobState: JobState) {
-      state.withLock { state in
-        if let thing = state.things.removeValue(forKey: id) { state.ended.append((thing, jobState)) }
-      }
-      queue.async { self.removeEnded() }
     }
 
     private func removeEnded() {

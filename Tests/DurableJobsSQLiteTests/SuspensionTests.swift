@@ -1,6 +1,7 @@
 import DurableJobs
 import DurableJobsTesting
 import Foundation
+import TestProcesses
 import Testing
 
 @testable import DurableJobsSQLite
@@ -75,17 +76,8 @@ import Testing
 
   @Test func `A worker at work has its new session known as soon as its store goes on`() async throws {
     let store = try folder.store("later.sqlite", clock: ManualClock())
-    let queue = JobQueue(store: store)
-    let (began, mayEnd) = (Gate(), Gate())
-    let worker = JobWorker(queue)
-    worker.register(kind: "k") { _, _ in
-      began.open()
-      await mayEnd.pass()
-      return nil
-    }
-    try await queue.enqueue(kind: "k", payload: Data())
-    worker.start()
-    await began.pass()
+    let mayEnd = Gate()
+    let worker = try await JobWorker.busy(on: JobQueue(store: store), until: mayEnd)
     await store.suspendForBackground()
     store.resumeFromBackground()
     let name = try #require(store.engine.session)

@@ -50,20 +50,6 @@ import Testing
     #expect(try await left[.ready] == 1)
   }
 
-  /// A worker whose only job runs until the gate is opened.
-  private func busyWorker(until mayEnd: Gate) async throws -> JobWorker {
-    let (worker, began) = (JobWorker(queue), Gate())
-    worker.register(kind: "k") { _, _ in
-      began.open()
-      await mayEnd.pass()
-      return nil
-    }
-    try await queue.enqueue(kind: "k", payload: Data())
-    worker.start()
-    await began.pass()
-    return worker
-  }
-
   /// A store with so many jobs that only who gives up is answered whether there is more to do.
   private final class SlowStore: PassingStore {
     let base: any JobStore
@@ -91,7 +77,7 @@ import Testing
 
   @Test func `who waits for a queue looks again whenever others may have changed it`() async throws {
     let (queue, mayEnd) = (queue, Gate())
-    let worker = try await busyWorker(until: mayEnd)
+    let worker = try await JobWorker.busy(on: queue, until: mayEnd)
     var looks = store.calls(of: .outstanding)
     async let counts = queue.waitUntilIdle()
     while store.calls(of: .outstanding) == looks { await Task.yield() }
@@ -107,7 +93,7 @@ import Testing
 
   @Test func `2,000 who wait for a queue share their looks`() async throws {
     let (queue, mayEnd) = (queue, Gate())
-    let worker = try await busyWorker(until: mayEnd)
+    let worker = try await JobWorker.busy(on: queue, until: mayEnd)
     let (looks, begun) = (store.calls(of: .outstanding), Lock(0))
     let waiting = Task {
       try await withThrowingTaskGroup(of: JobCounts.self) { group in

@@ -145,11 +145,11 @@ struct WorkerState: Sendable {
 
   private mutating func nextTurn(_ now: Duration) -> Step? {
     if let first = late.first, first.due <= now { return .turn([late.removeFirst().result], claim: nil) }
-    let free = workMayWait ? freeSlots : nil
     if suspects > 0 {
       suspects -= 1
       return .turn([results.removeFirst()], claim: nil)
     }
+    let free = workMayWait ? freeSlots : nil
     guard !results.isEmpty || free != nil else { return nil }
     if free != nil {
       (workMayWait, othersEnded) = (false, false)

@@ -39,8 +39,8 @@
       /// that was not stored is deleted after some hours. A file of at most 64 KB is kept in the store itself. The copy for
       /// an `InMemoryStore` goes with the process, as its jobs do; a store that is in no file and outlives its process takes
       /// none; but one on a server has them in `PostgresStore.Configuration.folder`, if that is set, and the workers of
-      /// this machine send them. Throws ``RequestError``, also if it has more than ``mostBytesOfCopy``, or would leave the store less room than
-      /// that may need: 16 MB, or an eighth of a small disk.
+      /// this machine send them. Throws ``RequestError``, also if it has more than ``mostBytesOfCopy``, or would leave the
+      /// store less room than that may need: 16 MB, or an eighth of a small disk.
       public static func file(
         _ file: URL, type: String? = "application/octet-stream", copiedBeside store: any JobStore
       ) throws -> Body {

@@ -131,23 +131,28 @@
 
     @Test("A store that is closed waits for no such end, and gives its job back", arguments: [false, true])
     func closing(isStopped: Bool) async throws {
+      let store = try await patientStore(callLimit: .seconds(1))
       let parent = try await insert()[0]
-      _ = try await insert(Self.children, after: [parent])
+      _ = try await insert(1000, after: [parent])
       let worker = JobWorker(JobQueue(store: store))
       worker.register(kind: "work") { _, _ in nil }
-      let run = Task { try await worker.run() }
-      // Whoever ends it has it locked.
-      func isBeingEnded() throws -> Bool {
-        guard store.engine.context.lateEnds.contains(parent) else { return false }
-        let free = "SELECT id FROM job WHERE id=\(parent.rawValue) FOR UPDATE SKIP LOCKED"
-        return try server.psql(free, schema: schema).isEmpty
+      try server.psql("CREATE TABLE slow()", schema: schema)
+      try server.delay(.update, ofMoreThan: 999, byLockOf: "slow", schema: schema)
+      try await server.holding("LOCK TABLE \"\(schema)\".slow", database: "postgres") {
+        let run = Task { try await worker.run() }
+        // Whoever ends it has it locked.
+        func isBeingEnded() throws -> Bool {
+          guard store.engine.context.lateEnds.contains(parent) else { return false }
+          let free = "SELECT id FROM job WHERE id=\(parent.rawValue) FOR UPDATE SKIP LOCKED"
+          return try server.psql(free, schema: schema).isEmpty
+        }
+        try await until { try isBeingEnded() }
+        if isStopped { await worker.stop(grace: .zero) }
+        await store.close()
+        let job = try await other.jobs(JobQuery(.id(parent))).first
+        #expect(job?.state == .ready && job?.crashes == 0, "\(job as Any)")
+        await #expect(throws: JobError.self) { try await run.value }
       }
-      try await until { try isBeingEnded() }
-      if isStopped { await worker.stop(grace: .zero) }
-      await store.close()
-      let job = try await other.jobs(JobQuery(.id(parent))).first
-      #expect(job?.state == .ready && job?.crashes == 0, "\(job as Any)")
-      await #expect(throws: JobError.self) { try await run.value }
       try await expectWhole()
     }
 

@@ -128,7 +128,7 @@ private let heldStatements: [WriterStatement] = [
   .insertQueue, .findRoute, .insertRoute, .dropRoutes, .pauseQueue, .setConstraint, .clearConstraint, .setLimits,
   .limitOf, .putTat, .bumpChanges, .count, .beforeClaim, .nextDue, .promote, .routeOf, .pickOnly, .mark, .succeed,
   .insertOutput, .load, .childRows, .save, .seize, .appendFailure, .trimFailures, .putProgress, .putCrash,
-  .deleteCrash, .putNote, .deleteNote, .putStep, .steps, .deleteSteps, .insertBatch, .closeBatch, .batch,
+  .deleteCrash, .putNote, .deleteNote, .noteDoubt, .putStep, .steps, .deleteSteps, .insertBatch, .closeBatch, .batch,
   .putMember, .deleteMember, .tally, .complete, .deleteBatch, .putDeadline, .deleteDeadline, .forgetDeadlines,
   .overdue, .insertSeat, .deleteSeat, .seats, .waiting, .putWidth, .putPace, .dropLane, .rebaseLanes, .named,
   .waiters, .isKeyAwaited, .waitForKey, .bindKey, .unbindKey, .markBound, .deleteKeyEdges, .insertEdge, .children,

@@ -69,7 +69,7 @@ enum Wakes {
       usleep(100_000)
       let now = switches(of: process)
       let new = now.filter { $0.value > before[$0.key] ?? 0 }
-      for (thread, count) in new { total[thread, default: 0] += count - (before[thread] ?? 0) }
+      for thread in new.keys { total[thread, default: 0] += 1 }
       awake.append(Set(new.keys))
       before = now
     }

@@ -215,7 +215,9 @@
         until [ -e again ]; do sleep 0.01; done
         "$DURABLE" pause > out; echo > go
         until "$DURABLE" show 1 --json | grep -q scheduled; do sleep 0.01; done
-        kill -STOP $program; "$DURABLE" unpause; "$DURABLE" retry 1; "$DURABLE" work --drain
+        # It may stand still while it has the store locked.
+        until kill -STOP $program; "$DURABLE" unpause; do kill -CONT $program; done
+        "$DURABLE" retry 1; "$DURABLE" work --drain
         kill -CONT $program; wait $program
         """
       #expect(try await durable.shell(line).status == .exited(9))

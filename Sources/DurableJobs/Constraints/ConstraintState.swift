@@ -33,7 +33,6 @@ struct ConstraintState: Sendable {
 
   /// The conditions that hold by the monitors, leaving out settings made by hand.
   var satisfied: Set<JobConstraint> { told.isEmpty ? [] : Set(told.filter { $0.value == true }.keys) }
-  /// The conditions that are monitored and do not hold.
   var absent: Set<JobConstraint> { told.isEmpty ? [] : Set(told.filter { $0.value != true }.keys) }
 
   func holds(_ constraint: JobConstraint) -> Bool {

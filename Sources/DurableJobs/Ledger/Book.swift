@@ -239,7 +239,6 @@ struct Book {
     Dictionary(jobs.compactMap { self[$0]?.lane.map { ($0.name, 0) } }) { count, _ in count }
   }
 
-  /// Enters its lane again.
   mutating func enterLane(_ id: JobID) {
     guard let row = self[id], let lane = row.lane, row.seat == nil else { return }
     let parents = liveParents(of: id) > 0 ? [] : (parentsOf[id] ?? []).map(\.parent)

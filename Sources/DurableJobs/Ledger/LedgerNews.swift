@@ -2,7 +2,6 @@
 package struct LedgerNews {
   /// Changes of counts, by route: all jobs first, then by the code of each state.
   package private(set) var tallies: [Int64: [Int64]] = [:]
-  /// Changes of batches.
   package private(set) var batches: [BatchID: BatchTally] = [:]
   package private(set) var transitions: [JobTransition] = []
   /// What other processes should hear.

@@ -69,7 +69,6 @@ extension JobSnapshot {
 }
 
 extension RowChange {
-  /// Some part of the hot row has changed.
   package var concernsHotRow: Bool {
     after.course != before.course || after.claim != before.claim || after.hasChildren != before.hasChildren
       || after.seat != before.seat || after.priority != before.priority || after.hasSteps != before.hasSteps

@@ -91,7 +91,6 @@ public struct PlanID: RawRepresentable, Hashable, Codable, Sendable, CustomStrin
 
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Creates a new id.
   init(name: String?) {
     let number = String(UInt64.random(in: .min ... .max), radix: 36)
     rawValue = name.map { "\($0)-\(number)" } ?? number

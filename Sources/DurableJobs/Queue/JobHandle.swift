@@ -77,7 +77,6 @@ extension JobHandle where Output: ExpressibleByNilLiteral {
 }
 
 extension JobSnapshot {
-  /// Throws unless the job is of one of these kinds.
   func check(kinds: [String]) throws {
     guard !kinds.contains(kind) else { return }
     throw JobError(.invalidArgument, "job \(id) is of the kind '\(kind)', not '\(kinds.first ?? "")'")

@@ -193,7 +193,6 @@ extension JobStore {
 }
 
 extension Data {
-  /// Throws ``JobError/Code/notEncodable`` if the output is too large.
   func check(asOutputOf job: String) throws {
     guard count > Limits.payloadBytes else { return }
     throw JobError(

@@ -79,7 +79,6 @@ extension TypedJobSnapshot: Equatable {
 }
 
 extension [JobSnapshot] {
-  /// The jobs whose payloads decode.
   func typed<P: JobPayload>() -> [TypedJobSnapshot<P>] {
     compactMap { job in (try? job.payload(as: P.self)).map { TypedJobSnapshot(job: job, payload: $0) } }
   }

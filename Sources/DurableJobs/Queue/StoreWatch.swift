@@ -122,7 +122,6 @@ package final class StoreWatch: Sendable {
     }
   }
 
-  /// Resumes those who waited for this result.
   private func tell(_ job: JobID, _ sight: Sight) {
     for waiter in state.withLock({ $0.waiters[job] ?? [] }) {
       guard let answer = waiter.answer(to: sight), state.withLock({ $0.remove(waiter) }) else { continue }

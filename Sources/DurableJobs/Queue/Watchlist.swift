@@ -36,7 +36,6 @@ struct Watchlist: Sendable {
 
   var hasNews: Bool { mustSeeAll || !jobsToSee.isEmpty }
 
-  /// The jobs to read next, in one query.
   mutating func nextLook() -> [JobID]? {
     if jobsToSee.isEmpty, mustSeeAll {
       mustSeeAll = false

@@ -1,6 +1,5 @@
 import Foundation
 
-/// An error that a system call reported.
 package struct SystemError: Error, CustomStringConvertible {
   package let description: String
 

@@ -8,12 +8,10 @@ package final class LocalWorkers: Sendable {
 
   func remove(_ engine: WorkerEngine) { engines.withLock { $0[ObjectIdentifier(engine)] = nil } }
 
-  /// The kinds that these workers, except one, serve in a queue.
   func kinds(in queue: String, except one: WorkerEngine? = nil) -> Set<String> {
     all.filter { $0 !== one && $0.queues.contains(queue) }.reduce(into: []) { $0.formUnion($1.kinds) }
   }
 
-  /// What each of them can serve of a queue.
   func reaches(in queue: String) -> [WorkerReach] { all.filter { $0.queues.contains(queue) }.map(\.reach) }
 
   /// What those of them can serve that have a free slot for the queue.

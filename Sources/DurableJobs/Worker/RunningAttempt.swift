@@ -117,7 +117,6 @@ final class RunningAttempt: Sendable {
     if time != nil || isOver { for asker in askers { asker.resume() } }
   }
 
-  /// The time since the handler was asked to stop.
   func sinceStop(_ now: Duration) -> Duration? { state.withLock { $0.stopAskedAt.map { now - $0 } } }
 
   func report(_ progress: JobProgress) {

@@ -41,9 +41,7 @@ final class WorkerEngine: Sendable {
 
   let store: any JobStore
   let id: WorkerID
-  /// The only job to run, if set.
   private let only: JobID?
-  /// Called with each job whose end was stored.
   private let onEnd: @Sendable (JobID) -> Void
   let onLoss: @Sendable (JobID, JobState) -> Void
   let logger: Logger
@@ -306,7 +304,6 @@ final class WorkerEngine: Sendable {
     store.signals.lookouts.workersChanged()
   }
 
-  /// Ends a chunk of back-offs.
   private func wake(_ bite: ConstraintState.Bite) async {
     let filter = JobFilter.queues(queues) && .requires(bite.constraint) && .state(.scheduled)
     do {

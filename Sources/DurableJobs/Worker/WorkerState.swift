@@ -224,7 +224,6 @@ struct WorkerState: Sendable {
     goal == .idle && mayBeIdle && !isStopping && atWork.isEmpty && areAllStored && !mayClaim && constraints.isKnown
   }
 
-  /// Whether there may be work that this worker could claim.
   private var mayClaim: Bool { workMayWait && knowsKinds }
 
   private func nextTime(_ now: Duration) -> Duration? {
@@ -352,7 +351,6 @@ struct WorkerState: Sendable {
     if constraints.set(settings, now) { conditionsChanged() }
   }
 
-  /// The monitor will report nothing more.
   mutating func monitorEnded(_ constraint: JobConstraint) {
     constraints.ended(constraint)
     conditionsChanged()
@@ -391,7 +389,6 @@ struct WorkerState: Sendable {
     return isLost
   }
 
-  /// Replaces a result that the store refused.
   mutating func replace(with settlement: ClaimSettlement) { results.append(settlement) }
 
   mutating func progressReported(_ now: Duration) {

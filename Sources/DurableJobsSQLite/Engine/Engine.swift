@@ -6,7 +6,6 @@ import GRDBSQLite
 /// Everything that a process has for one file: connections, the writer, signals, and its presence to other processes.
 final class Engine: Sendable {
   let path: String
-  /// The absolute path, with symbolic links resolved.
   let resolvedPath: String
   let configuration: SQLiteStore.Configuration
   let signals = StoreSignals()

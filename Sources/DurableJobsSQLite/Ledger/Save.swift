@@ -24,7 +24,6 @@ extension WriteTransaction {
     }
   }
 
-  /// Writes the job's row if it changed, and the rows of other tables.
   private func save(_ change: RowChange) throws {
     let (before, after) = (change.before, change.after)
     let (old, new, id) = (before.course, after.course, before.id)

@@ -1,7 +1,6 @@
 import DurableJobs
 import Foundation
 
-/// Promoting jobs to ready and claiming ready jobs.
 extension WriteTransaction {
   /// The most due jobs of a route that become ready in one transaction. The rest follow in the next, at once.
   static let promotionBite = 1000
@@ -108,7 +107,6 @@ extension WriteTransaction {
 
   // MARK: Picking
 
-  /// A ready job that was read.
   private typealias Picked = (job: ClaimedJob, held: WriterMemory.Held, links: Links)
 
   /// A read position in a route: its first job that has not been taken.

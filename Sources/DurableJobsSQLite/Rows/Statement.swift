@@ -138,7 +138,6 @@ final class Statement {
   private func length(_ column: Int32) -> Int { Int(sqlite3_column_bytes(handle, column)) }
 }
 
-/// A value that can be bound to a statement.
 protocol StatementValue { func bind(to statement: Statement, _ index: Int32) }
 
 extension StatementValue where Self: FixedWidthInteger {

@@ -62,7 +62,6 @@ final class RouteCache {
     forget()
   }
 
-  /// The route with that number; nil if it does not exist.
   func route(_ id: Int64, on connection: WriterConnection) throws -> Route? {
     if let route = byID[id] { return route }
     try read(on: connection, changes: -1)
@@ -75,7 +74,6 @@ final class RouteCache {
     return Array(byID.values)
   }
 
-  /// The routes that a worker can serve now.
   func served(kinds: Set<String>, queues: Set<String>, satisfied: Set<JobConstraint>) -> [Route] {
     if let served, served.kinds == kinds, served.queues == queues, served.satisfied == satisfied {
       return served.routes

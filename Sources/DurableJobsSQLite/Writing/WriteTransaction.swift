@@ -41,7 +41,6 @@ final class WriteTransaction {
     memory.routes.beginTransaction()
   }
 
-  /// Does what these callers ask for.
   func carryOut(_ requests: [WriteRequest]) throws {
     for order in WriteRequest.Order.allCases {
       for part in requests.lazy.flatMap(\.parts) where part.order == order { try part.act(self, nil) }

@@ -7,7 +7,6 @@ final class WriterMemory {
   struct Held {
     let claim: ClaimNumber
     let route: Int64
-    /// The job's unique key.
     let unique: KeyHold?
     /// The job's deadline, if that is in the future.
     let deadline: Int64?

@@ -30,7 +30,6 @@ struct Placement {
 
   let jobs: [NewJob]
   var book: Book
-  /// The jobs that are to be stored.
   var added: [NewRow] = []
   var stands: [(job: Stand, disposition: InsertedJob.Disposition)] = []
   var named: [String: JobID] = [:]
@@ -40,9 +39,7 @@ struct Placement {
   var keysAwaited: [JobID: [String]] = [:]
   /// By key: the first job of this call that brings it, to which those that wait for it are bound, and the newest.
   var bringers: [String: (first: Int, newest: Int)] = [:]
-  /// The keys that one waits for.
   var awaited: Set<String> = []
-  /// By key: the jobs that were replaced.
   var replaced: [String: [JobID]] = [:]
 
   mutating func store(in batch: BatchMembership?) throws -> InsertionReply {

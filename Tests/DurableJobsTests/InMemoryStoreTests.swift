@@ -31,25 +31,6 @@ import Testing
     #expect(try await store.counts(where: .all) == JobCounts([.succeeded: 200]))
   }
 
-  @Test("Many who ask for the same counts share one look at all jobs, until something has moved")
-  func sharedCounts() throws {
-    let table = JobTable(policy: StorePolicy())
-    let insertion = JobInsertion([NewJob(queue: "q", kind: "k", payload: Data())])
-    func counts(_ filter: JobFilter = .queue("q"), after verb: () throws -> Void = {}) throws -> JobCounts {
-      table.begin(at: 0, uptime: .zero)
-      try verb()
-      table.begin(at: 0, uptime: .zero)
-      return table.counts(where: filter)
-    }
-    #expect(try counts { _ = try table.insert(insertion) } == JobCounts([.ready: 1]))
-    // No look would find these.
-    table.lastCount?.counts[.ready] = 77
-    for _ in 1...3 { #expect(try counts() == JobCounts([.ready: 77])) }
-    #expect(try counts(.kind("k")) == JobCounts([.ready: 1]), "what is asked is another thing")
-    table.lastCount?.counts[.ready] = 77
-    #expect(try counts(.kind("k")) { _ = try table.insert(insertion) } == JobCounts([.ready: 2]))
-  }
-
   @Test("The lowest priority there is comes last, and no limit is too high for a recovery")
   func extremes() async throws {
     let store = InMemoryStore(clock: clock)

@@ -104,12 +104,9 @@ extension JobTable {
   }
 
   func counts(where filter: JobFilter) -> JobCounts {
-    if let lastCount, lastCount.filter == filter { return lastCount.counts }
-    let counts = records.reduce(into: JobCounts()) { counts, record in
+    records.reduce(into: JobCounts()) { counts, record in
       if filter.matches(snapshot(record)) { counts[record.course.state] += 1 }
     }
-    lastCount = (filter, counts)
-    return counts
   }
 
   func outstanding(_ scope: WorkScope) -> OutstandingWork {

@@ -75,8 +75,6 @@ final class JobTable {
   private(set) var now: Int64 = 0
   var seen = SeenTime(latest: 0)
   var news = LedgerNews(isHeard: true)
-  /// The last counts, valid while no job has moved since: many may ask for the same at once.
-  var lastCount: (filter: JobFilter, counts: JobCounts)?
   /// Jobs that may have changed in more than ``news`` tells.
   var touched: Set<JobID> = []
 
@@ -100,7 +98,6 @@ final class JobTable {
 
   func begin(at now: Int64, uptime: Duration) {
     self.now = now
-    if !news.tallies.isEmpty { lastCount = nil }
     news = LedgerNews(isHeard: true)
     touched = []
     let setBack = seen.setBack(at: now, uptime)

@@ -93,7 +93,7 @@ public final class SQLiteStore: JobStore {
     for job in settlements.flatMap(\.followUps) { try job.check() }
     let settle = WriteRequest.Part<SettlementBatch>(order: .settle) { transaction, _ in
       if !settlements.isEmpty { FaultPoint.settleBegun.reach() }
-      return SettlementBatch(replies: try transaction.settle(settlements))
+      return SettlementBatch(replies: try transaction.settle(settlements).replies)
     }
     let claim = thenClaim.map { claim in
       WriteRequest.Part<SettlementBatch>(order: .claim) { transaction, settled in

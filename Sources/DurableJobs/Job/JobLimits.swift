@@ -50,6 +50,7 @@ public struct JobRate: Hashable, Codable, Sendable, CustomStringConvertible {
 
   /// Microseconds between two starts.
   package var interval: Int64 { max((period.milliseconds * 1000 + Int64(count) - 1) / Int64(count), 1) }
+  package var depth: Int64 { interval * Int64(burst) }
 
   /// Bounds that keep the arithmetic within 64 bits.
   private static let (most, longest) = (100_000, Duration.seconds(366 * 86400))

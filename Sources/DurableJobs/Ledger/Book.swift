@@ -157,20 +157,19 @@ struct Book {
     return result
   }
 
-  /// Ends its attempt, or the job, as `body` does, which returns the failure to keep.
-  mutating func end(_ id: JobID, concernsClaim: Bool = false, _ body: (inout JobCourse) -> String?) {
+  /// Ends its attempt, or the job, as `body` does, which is given the time and returns the failure to keep.
+  mutating func end(_ id: JobID, concernsClaim: Bool = false, _ body: (inout JobCourse, Date) -> String?) {
     let now = date
     change(id) { change in
       let attempt = change.after.course.attempt
-      change.failure = body(&change.after.course).map { AttemptFailure(attempt: attempt, at: now, message: $0) }
+      change.failure = body(&change.after.course, now).map { AttemptFailure(attempt: attempt, at: now, message: $0) }
       change.concernsClaim = concernsClaim
     }
   }
 
   /// Makes it ready again without using an attempt.
   mutating func giveBack(_ id: JobID, _ policy: StorePolicy, concernsClaim: Bool = false) {
-    let now = date
-    end(id, concernsClaim: concernsClaim) { $0.settle(.interrupted, now: now, policy: policy, random: 0) }
+    end(id, concernsClaim: concernsClaim) { $0.settle(.interrupted, now: $1, policy: policy, random: 0) }
   }
 
   /// An unfinished job that needs this one, or what it brought, and is not removed itself.
@@ -327,7 +326,7 @@ struct Book {
     guard let row = self[id], row.isTimed else { return false }
     change(id) { $0.after.isTimed = false }
     guard let deadline = row.openDeadline else { return false }
-    end(id, concernsClaim: row.course.state == .running) { $0.passDeadline(deadline.words) }
+    end(id, concernsClaim: row.course.state == .running) { course, _ in course.passDeadline(deadline.words) }
     return true
   }
 

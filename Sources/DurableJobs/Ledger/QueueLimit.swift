@@ -52,5 +52,3 @@ package struct QueueLimit: Sendable {
   /// When the rate lets the next one begin, in milliseconds since 1970; nil without a rate.
   package var next: Int64? { limits.rate.map { (max(tat - $0.depth + $0.interval, now) + 999) / 1000 } }
 }
-
-extension JobRate { package var depth: Int64 { interval * Int64(burst) } }

@@ -58,7 +58,8 @@ public final class InMemoryStore: JobStore {
   public func settle(_ settlements: [ClaimSettlement], thenClaim: ClaimRequest?) async throws -> SettlementBatch {
     for job in settlements.flatMap(\.followUps) { try job.check() }
     return try commit(mayEndHalfway: settlements.contains { !$0.followUps.isEmpty }) { table in
-      SettlementBatch(replies: try table.settle(settlements), claimed: try thenClaim.map { try table.claim($0) })
+      let replies = try table.settle(settlements).replies
+      return SettlementBatch(replies: replies, claimed: try thenClaim.map { try table.claim($0) })
     }
   }
 

@@ -197,12 +197,11 @@ final class WorkerEngine: Sendable {
 
   /// The claim on whose behalf the current task waits for jobs of this store, if it is a running handler's.
   static func handler(on store: any JobStore) -> (engine: WorkerEngine, token: ClaimToken)? {
-    guard let (engine, token) = handler, engine.worksOn(store), engine.shared.withLock({ $0.state.isAtWork(token) })
+    guard let (engine, token) = handler, engine.store.signals.watch === store.signals.watch,
+      engine.shared.withLock({ $0.state.isAtWork(token) })
     else { return nil }
     return (engine, token)
   }
-
-  func worksOn(_ other: any JobStore) -> Bool { store.signals.watch === other.signals.watch }
 
   func set(handlers: HandlerTable) {
     tell { shared in

@@ -1,5 +1,5 @@
 /// What a session knows of its peers, and the connection through which it notices that its neighbour is gone. Only used
-/// by the session's listener thread.
+/// by the session's listener thread. Who leaves says so with a byte: a connection that ends without was a dead process's.
 struct PeerWatch {
   private let folder: MeetingFolder
   private let own: String
@@ -57,7 +57,7 @@ struct PeerWatch {
   /// Called when the connection to the neighbour is readable.
   mutating func hearNeighbour() {
     guard let connection = neighbour?.connection else { return }
-    let hasLeft = Farewell.wasSaid(on: connection)
+    let hasLeft = UnixSocket.receive(from: connection) != nil
     neighbour = nil
     if hasLeft { ringHasChanged() } else { look() }
   }
@@ -66,7 +66,7 @@ struct PeerWatch {
   mutating func leave() { watch(nil) }
 
   private mutating func watch(_ next: (name: String, connection: Descriptor)?) {
-    if let neighbour { Farewell.say(on: neighbour.connection) }
+    if let neighbour { UnixSocket.send(0, on: neighbour.connection) }
     neighbour = next
   }
 
@@ -106,12 +106,4 @@ struct PeerWatch {
     if isAlive == false, reported.insert(name).inserted { onDeath(name) }
     return isAlive ?? false
   }
-}
-
-/// The message on a connection between two sessions, sent only before it is closed properly. A connection that ends
-/// without it belonged to a process that ended.
-enum Farewell {
-  static func say(on connection: Descriptor) { UnixSocket.send(0, on: connection) }
-
-  static func wasSaid(on connection: Descriptor) -> Bool { UnixSocket.receive(from: connection) != nil }
 }

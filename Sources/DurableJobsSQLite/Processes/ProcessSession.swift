@@ -141,11 +141,11 @@ private struct Watchers {
   mutating func hear(where isReady: (Int) -> Bool) -> Bool {
     let gone = connections.indices.filter(isReady)
     guard !gone.isEmpty else { return false }
-    let hasVanished = gone.contains { !Farewell.wasSaid(on: connections[$0]) }
+    let hasVanished = gone.contains { UnixSocket.receive(from: connections[$0]) == nil }
     for index in gone.reversed() { connections.remove(at: index) }
     isFull = false
     return hasVanished
   }
 
-  func leave() { for connection in connections { Farewell.say(on: connection) } }
+  func leave() { for connection in connections { UnixSocket.send(0, on: connection) } }
 }

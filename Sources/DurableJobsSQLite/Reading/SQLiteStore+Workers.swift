@@ -11,6 +11,13 @@ extension SQLiteStore {
     }
   }
 
+  /// The jobs that wait or waited for this one, by id.
+  package func children(of id: JobID) async throws -> [JobID] {
+    try await engine.read { connection in
+      Set(try Statement(WriterStatement.children.sql, on: connection).with(id).map { $0.id(0) }).sorted()
+    }
+  }
+
   /// The workers on this file, oldest first. Changes nothing: cleaning up after dead ones is left to ``recover(_:)``.
   package func workers() async throws -> [StoredWorker] {
     let now = engine.time.now

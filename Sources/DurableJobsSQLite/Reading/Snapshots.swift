@@ -48,15 +48,6 @@ private func readEdges(_ edges: Statement, of child: JobID) throws -> [JobEdge] 
   return Set(all).sorted(by: JobEdge.isBefore)
 }
 
-extension SQLiteStore {
-  /// The jobs that wait or waited for this one, by id.
-  package func children(of id: JobID) async throws -> [JobID] {
-    try await engine.read { connection in
-      Set(try Statement(WriterStatement.children.sql, on: connection).with(id).map { $0.id(0) }).sorted()
-    }
-  }
-}
-
 /// Those of ``WriterStatement/load`` first. In each of the other tables, a job is found by its id.
 private func snapshotColumns(_ detail: JobQuery.Detail) -> String {
   let payload = detail.contains(.payload) ? "(SELECT payload FROM durable_spec WHERE id=j.id)" : "NULL"

@@ -15,17 +15,14 @@ final class RouteCache {
   private var changes: Int64 = -1
   private var served: (kinds: Set<String>, queues: Set<String>, satisfied: Set<JobConstraint>, routes: [Route])?
 
-  /// Reads all routes if something changed since they were last read.
-  func refresh(changes: Int64, on connection: WriterConnection) throws {
-    if changes != self.changes { try read(on: connection, changes: changes) }
-  }
-
-  private func read(on connection: WriterConnection, changes: Int64) throws {
+  /// Reads all routes, unless nothing has changed since they were last read.
+  func refresh(changes: Int64? = nil, on connection: WriterConnection) throws {
+    if changes == self.changes { return }
     forget()
     for totals in try RouteTotals.read(isCounting: false, on: connection.handle) { add(totals.route) }
     setByHand = try readConstraints(on: connection.handle)
     limits = try readLimits(on: connection.handle)
-    self.changes = changes
+    self.changes = changes ?? -1
   }
 
   /// The number of a route, which is created if necessary.
@@ -64,13 +61,13 @@ final class RouteCache {
 
   func route(_ id: Int64, on connection: WriterConnection) throws -> Route? {
     if let route = byID[id] { return route }
-    try read(on: connection, changes: -1)
+    try refresh(on: connection)
     return byID[id]
   }
 
   /// All routes, newly read.
   func all(on connection: WriterConnection) throws -> [Route] {
-    try read(on: connection, changes: -1)
+    try refresh(on: connection)
     return Array(byID.values)
   }
 

@@ -80,8 +80,7 @@ extension JobLedger {
 
 extension Book {
   fileprivate mutating func crash(_ id: JobID, _ policy: StorePolicy) {
-    let now = date
-    end(id, concernsClaim: true) { $0.settle(.crashed, now: now, policy: policy, random: .random(in: 0...1)) }
+    end(id, concernsClaim: true) { $0.settle(.crashed, now: $1, policy: policy, random: .random(in: 0...1)) }
   }
 
   /// Whether it is past its retention, and nothing keeps it. The children must have been requested.

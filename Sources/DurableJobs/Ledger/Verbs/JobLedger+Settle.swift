@@ -1,11 +1,7 @@
 extension JobLedger {
-  package func settle(_ settlements: [ClaimSettlement]) throws -> [SettlementReply] {
-    try settle(settlements, taking: nil).replies
-  }
-
   /// The first exchange takes jobs, too. See ``conclude(_:_:_:)``.
   package func settle(
-    _ settlements: [ClaimSettlement], taking claim: ClaimRequest?
+    _ settlements: [ClaimSettlement], taking claim: ClaimRequest? = nil
   ) throws -> (replies: [SettlementReply], answer: LedgerReply) {
     var replies = Array(repeating: SettlementReply(isAccepted: false, state: nil), count: settlements.count)
     var request = LedgerRequest(take: claim)
@@ -51,7 +47,7 @@ extension JobLedger {
   /// Ends a job in a caller's transaction, once: what the caller writes in a second one would be there twice.
   package func complete(_ end: ClaimSettlement) throws {
     let isRunning = try exchange(LedgerRequest(load: Needs(jobs: [end.token.job]))).jobs.first?.course.state == .running
-    guard isRunning, try settle([end])[0] == SettlementReply(isAccepted: true, state: .succeeded) else {
+    guard isRunning, try settle([end]).replies[0] == SettlementReply(isAccepted: true, state: .succeeded) else {
       throw JobError(.wrongState, "job \(end.token.job) is not this attempt's: its claim was lost, or it has ended")
     }
   }

@@ -53,7 +53,8 @@ public struct JobRate: Hashable, Codable, Sendable, CustomStringConvertible {
   package var depth: Int64 { interval * Int64(burst) }
 
   /// Bounds that keep the arithmetic within 64 bits.
-  private static let (most, longest) = (100_000, Duration.seconds(366 * 86400))
+  private static let most = 100_000
+  private static let longest = Duration.seconds(366 * 86400)
 
   package func check() throws {
     func refuse(_ what: String) -> JobError { JobError(.invalidArgument, "the rate's \(what)") }

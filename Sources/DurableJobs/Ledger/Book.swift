@@ -350,7 +350,7 @@ struct Book {
   /// Of those, the edge of the oldest parent.
   func brokenEdge(of id: JobID) -> Edge? { brokenEdges(of: id).min { $0.parent < $1.parent } }
 
-  func brokenEdges(of jobs: [JobID]) -> [(JobID, Edge)] {
+  func firstBroken(of jobs: [JobID]) -> [(JobID, Edge)] {
     jobs.compactMap { id in brokenEdge(of: id).map { (id, $0) } }
   }
 

@@ -23,7 +23,7 @@ extension Book {
     let back = returned.filter { self[$0]?.hasParents ?? false }
     returned = []
     try load(Needs(parentsOf: back))
-    let broken = brokenEdges(of: back.filter { self[$0]?.course.state != .suspended })
+    let broken = firstBroken(of: back.filter { self[$0]?.course.state != .suspended })
     let yielding = back.filter { isSeatedInVain($0) }
     try load(Needs(jobs: broken.map(\.1.parent), lanes: lanes(of: yielding)))
     for (id, edge) in broken { skip(id, because: edge) }
@@ -110,7 +110,7 @@ extension Book {
       let keys = skipped.compactMap { self[$0]?.unique?.key }
       try load(Needs(parentsOf: judged, keys: keys))
       try loadWants(of: keys)
-      let broken = brokenEdges(of: judged)
+      let broken = firstBroken(of: judged)
       try load(Needs(jobs: broken.map(\.1.parent)))
       let skippedAnew = broken.filter { skip($0, because: $1) }.map(\.0)
       for id in Set(skipped).subtracting(broken.map(\.0)).sorted() {

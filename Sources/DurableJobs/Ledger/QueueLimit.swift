@@ -21,7 +21,8 @@ package struct QueueLimit: Sendable {
     (self.now, self.isOwn) = (now * 1000, isOwn)
     // A time beyond any burst is from a clock that was set back since, or a slower rate: the bucket is empty.
     guard let depth = limits.rate?.depth, tat > self.now + depth + Self.slack else { return }
-    (self.tat, isNews) = (self.now + depth, isOwn)
+    self.tat = self.now + depth
+    isNews = isOwn
   }
 
   /// How many microseconds apart transactions that wait for each other may have begun.
@@ -46,7 +47,8 @@ package struct QueueLimit: Sendable {
   mutating func take(_ count: Int, ofSchedules own: Int = 0, from start: Int64? = nil) {
     running += count
     guard let rate = limits.rate, count > own else { return }
-    (tat, isNews) = (max(tat, start.map { $0 * 1000 } ?? now) + Int64(count - own) * rate.interval, true)
+    tat = max(tat, start.map { $0 * 1000 } ?? now) + Int64(count - own) * rate.interval
+    isNews = true
   }
 
   /// When the rate lets the next one begin, in milliseconds since 1970; nil without a rate.

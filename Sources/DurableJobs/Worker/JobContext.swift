@@ -40,7 +40,8 @@ public struct JobContext: Sendable {
     let claim = running.claim
     (id, kind, key, queue) = (claim.token.job, claim.kind, claim.key, claim.queue)
     (attempt, maxAttempts, deadline) = (claim.attempt, claim.maxAttempts, claim.deadline)
-    (createdAt, batch) = (claim.createdAt ?? home.store.clock.now, claim.batch.map { home.batch($0) })
+    createdAt = claim.createdAt ?? home.store.clock.now
+    batch = claim.batch.map { home.batch($0) }
     (self.home, store, self.worker, self.running, workersLogger) = (home, home.store, worker, running, logger)
     self.output = output
   }

@@ -51,7 +51,8 @@ struct WorkerState: Sendable {
   /// Those that the store is at, which takes long, and when each is offered again by itself.
   private(set) var late: [(result: ClaimSettlement, due: Duration)] = []
   /// The slots that the turn under way asks for, and the results that joined it since it began.
-  private var (asked, joined): ([String: Int], [ClaimSettlement]) = ([:], [])
+  private var asked: [String: Int] = [:]
+  private var joined: [ClaimSettlement] = []
 
   // What may be true, as far as the worker knows.
   private var workMayWait = true
@@ -85,7 +86,8 @@ struct WorkerState: Sendable {
   // Errors of the store.
   private var failures = 0
   /// Since when it is away, and fails to store a result at which it was.
-  private var (awaySince, lateSince): (Duration?, Duration?) = (nil, nil)
+  private var awaySince: Duration?
+  private var lateSince: Duration?
   private var notBefore: Duration = .zero
   /// How many of the first results are offered one at a time, to find the one that the store refuses.
   private var suspects = 0
@@ -114,7 +116,8 @@ struct WorkerState: Sendable {
       if !atWork.isEmpty { return .interrupt }
     }
     if let nextDue, now >= nextDue {
-      (self.nextDue, workMayWait) = (nil, true)
+      self.nextDue = nil
+      workMayWait = true
     }
     if mustRenew(now) || mustHearStops && mayHearStops { return renewal(now) }
     let recoveryIsDue = now >= nextRecovery && !isStopping
@@ -130,7 +133,8 @@ struct WorkerState: Sendable {
     }
     hadTurn = false
     if recoveryIsDue {
-      (nextRecovery, workMayWait) = (now + sweepInterval, true)
+      nextRecovery = now + sweepInterval
+      workMayWait = true
       return .recover
     }
     if mustHearStops { return renewal(now) }
@@ -152,7 +156,8 @@ struct WorkerState: Sendable {
     let free = workMayWait ? freeSlots : nil
     guard !results.isEmpty || free != nil else { return nil }
     if free != nil {
-      (workMayWait, othersEnded) = (false, false)
+      workMayWait = false
+      othersEnded = false
       ending = full.isEmpty ? [] : Set(results.map(\.token.job))
     }
     asked = free ?? [:]
@@ -197,7 +202,8 @@ struct WorkerState: Sendable {
 
   private mutating func renewal(_ now: Duration) -> Step {
     nextRenewal = now + Defaults.renewalInterval
-    (stopsMayBeAsked, mayHearStops) = (false, false)
+    stopsMayBeAsked = false
+    mayHearStops = false
     if progressDue != nil {
       (progressDue, lastProgress) = (nil, now)
     }
@@ -238,7 +244,10 @@ struct WorkerState: Sendable {
   // MARK: Events from the store
 
   mutating func turnEnded(claimed: ClaimBatch?, _ now: Duration) {
-    (failures, awaySince, lateSince, notBefore) = (0, nil, late.isEmpty ? nil : lateSince, .zero)
+    failures = 0
+    awaySince = nil
+    if late.isEmpty { lateSince = nil }
+    notBefore = .zero
     guard let claimed else { return }
     full = claimed.full
     if claimed.hasMore || othersEnded && !full.isEmpty { workMayWait = true }

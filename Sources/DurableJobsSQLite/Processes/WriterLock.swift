@@ -52,13 +52,17 @@ package final class WriterLock: Sendable {
     }
     if let atOnce { return atOnce }
     let clock = SystemClock()
-    var (sign, deadline) = (FileStat(file)?.modified, clock.uptime + patience)
+    var sign = FileStat(file)?.modified
+    var deadline = clock.uptime + patience
     while true {
       var waiting = pollfd(fd: ear.number, events: Int16(POLLIN), revents: 0)
       let isTimedOut = poll(&waiting, 1, Int32(clamping: max(deadline - clock.uptime, .zero).milliseconds)) == 0
       _ = UnixSocket.receive(from: ear)
       let isLate = isTimedOut && sign == FileStat(file)?.modified
-      if isTimedOut { (sign, deadline) = (FileStat(file)?.modified, clock.uptime + patience) }
+      if isTimedOut {
+        sign = FileStat(file)?.modified
+        deadline = clock.uptime + patience
+      }
       // The signal may be an old one, of a lock that came as its caller gave up.
       let answer = state.withLock { state -> Bool? in
         if state.isTaken { return true }

@@ -6,8 +6,9 @@ extension RouteTotals {
   /// Where ``LedgerNews/tallies`` have what is counted.
   static let places = [0] + counted.map { Int($0.code) }
   static let columns = ["jobs"] + counted.map(\.rawValue)
+  private static let ofRoute = columns.map { "r.\($0)" }.joined(separator: ",")
   static let sql = """
-    SELECT r.id,q.name,r.kind,q.paused,\(columns.map { "r.\($0)" }.joined(separator: ",")),r.requires
+    SELECT r.id,q.name,r.kind,q.paused,\(ofRoute),r.requires
     FROM durable_route r CROSS JOIN durable_queue q ON q.id=r.queue
     """
   /// Running jobs are few: never more than workers have slots.
@@ -25,7 +26,7 @@ extension RouteTotals {
   static let returningSQL = """
     SELECT 1 FROM durable_job INDEXED BY durable_job_line
     WHERE route=?1 AND state=3 AND state<>7 AND rank>?2
-      AND (claim<>1099511627776 OR links&\(Links.paced.rawValue)<>0) LIMIT 1
+      AND (claim<>\(ClaimNumber.nobody.rawValue) OR links&\(Links.paced.rawValue)<>0) LIMIT 1
     """
 
   /// Without `isCounting`, ready and running jobs are counted among the others: for callers that only need names.

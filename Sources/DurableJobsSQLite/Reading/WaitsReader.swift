@@ -18,7 +18,9 @@ struct WaitsReader {
 
   private let now: Int64
   private let setByHand: [JobConstraint: Bool]
-  private let (needs, head, seats): (Statement, Statement, Statement)
+  private let needs: Statement
+  private let head: Statement
+  private let seats: Statement
   private let limits: [String: JobLimits]
   private let limitOf: Statement
 

@@ -42,7 +42,7 @@ struct WriterStatement: Hashable, Sendable, ExpressibleByStringInterpolation {
 
   static let insertJob: WriterStatement = """
     INSERT INTO durable_job(route,state,rank,priority,links,attempt,claim,run_at,entered_at,started_at)
-    VALUES(?1,?2,?3,?4,?7,0,1099511627776,?5,?6,?6)
+    VALUES(?1,?2,?3,?4,?7,0,\(ClaimNumber.nobody.rawValue),?5,?6,?6)
     """
   static let replacePayload: WriterStatement = "UPDATE durable_spec SET payload=?2 WHERE id=?1"
   static let insertSpec: WriterStatement =
@@ -249,10 +249,10 @@ struct WriterStatement: Hashable, Sendable, ExpressibleByStringInterpolation {
     """
   static let workerLease: WriterStatement = "SELECT lease_until FROM durable_worker WHERE id=?1"
   static let renewLease: WriterStatement =
-    "UPDATE durable_worker SET lease_until=?2,session=ifnull(?3,session) WHERE id=?1 AND lease_until<>-1"
+    "UPDATE durable_worker SET lease_until=?2,session=ifnull(?3,session) WHERE id=?1 AND lease_until<>\(WorkerRow.taken)"
   static let noteDoubt: WriterStatement = "UPDATE durable_worker SET asked=?2 WHERE id=?1"
   static let takeWorker: WriterStatement =
-    "UPDATE durable_worker SET lease_until=-1 WHERE id=?1 AND CAST(lease_until AS INT)=?2"
+    "UPDATE durable_worker SET lease_until=\(WorkerRow.taken) WHERE id=?1 AND CAST(lease_until AS INT)=?2"
   static let deleteWorker: WriterStatement = "DELETE FROM durable_worker WHERE id=?1"
   static let heldBy: WriterStatement = """
     SELECT id,claim,links FROM durable_job INDEXED BY durable_job_line

@@ -50,17 +50,18 @@ import Testing
     #expect(try await left[.ready] == 1)
   }
 
-  /// A store with so many jobs that only who gives up is answered whether there is more to do.
+  /// A store with so many jobs that it takes long to say whether there is more to do, also for who gives up.
   private final class SlowStore: PassingStore {
     let base: any JobStore
     let isAsked = Gate()
+    let mayAnswer = Gate()
 
     init(_ base: any JobStore) { self.base = base }
 
     func outstanding(_ scope: WorkScope) async throws -> OutstandingWork {
       isAsked.open()
-      await untilCancelled()
-      throw CancellationError()
+      await Task { await mayAnswer.pass() }.value
+      return try await base.outstanding(scope)
     }
   }
 
@@ -73,6 +74,7 @@ import Testing
     await slow.isAsked.pass()
     await worker.stop()
     #expect(try await counts == JobCounts([.succeeded: 1]))
+    slow.mayAnswer.open()
   }
 
   @Test func `who waits for a queue looks again whenever others may have changed it`() async throws {

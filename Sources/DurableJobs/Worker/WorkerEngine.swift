@@ -468,16 +468,19 @@ final class WorkerEngine: Sendable {
     }
   }
 
-  /// With very many jobs the answer takes long: a stop does not wait for it.
+  /// With very many jobs the answer takes long: a stop waits neither for it nor for who asks.
   private func askIfIdle() async throws {
-    try await withThrowingTaskGroup(of: OutstandingWork?.self) { group in
-      group.addTask { [store, scope] in try await store.outstanding(scope) }
-      group.addTask { [self] in
-        while !isStopping, !Task.isCancelled { await gate.pass() }
-        return nil
-      }
-      defer { group.cancelAll() }
-      if let work = try await group.next() ?? nil { shared.withLock { $0.state.askedIfIdle(work.isIdle) } }
+    let answer = Lock<Result<OutstandingWork, any Error>?>(nil)
+    let asking = Task(executorPreference: EngineThread.shared) { [store, scope, gate] in  // ends with its one read
+      let found: Result<OutstandingWork, any Error>
+      do { found = .success(try await store.outstanding(scope)) } catch { found = .failure(error) }
+      answer.withLock { $0 = found }
+      gate.open()
+    }
+    defer { asking.cancel() }
+    while !isStopping {
+      if let work = try answer.value?.get() { return shared.withLock { $0.state.askedIfIdle(work.isIdle) } }
+      await gate.pass()
     }
   }
 

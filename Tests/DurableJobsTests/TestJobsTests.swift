@@ -60,6 +60,16 @@ import Testing
     #expect(runs.withLock { $0 } == ["again", "b", "again"])
   }
 
+  @Test("A handler that is performed has its claim as long as it runs, however far the clock goes meanwhile")
+  func performIsHeld() async throws {
+    let jobs = TestJobs()
+    jobs.worker.register(Upload.self) { [clock = jobs.clock] _, context in
+      clock.advance(by: Defaults.lease)
+      #expect(await context.isHeld())
+    }
+    try await jobs.perform(Upload(photo: "a"))
+  }
+
   @Test("Jobs that a job leads to are run in the same go")
   func followUps() async throws {
     let jobs = TestJobs()

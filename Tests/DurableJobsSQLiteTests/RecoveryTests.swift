@@ -253,6 +253,27 @@ import Testing
     #expect(try await store.recover(RecoveryRequest()).recovered == 1)
   }
 
+  @Test func `Where each write takes a third of the time, who was asked is lost all the same, a lease later`()
+    async throws
+  {
+    let clock = WatchedClock()
+    let store = try folder.store("slow.sqlite", clock: clock)
+    try await store.insert(.plain())
+    _ = try await store.claim(.of(1))
+    try await store.execute("UPDATE durable_worker SET session='gone'")
+    clock.advance(by: Defaults.lease)
+    clock.onUptime.withLock { $0 = { clock.advance(by: Defaults.doubtInterval / 3) } }
+    _ = try await store.recover(RecoveryRequest())
+    let begun = clock.uptime
+    var (looks, recovered) = (0, 0)
+    while recovered == 0, looks < 10 {
+      clock.advance(by: unasked)
+      recovered = try await store.recover(RecoveryRequest()).recovered
+      looks += 1
+    }
+    #expect(recovered == 1 && clock.uptime - begun >= Defaults.lease)
+  }
+
   @Test func `A job that is due is ready after a sweep, whoever asks`() async throws {
     let id = try await store.insert(.plain(terms: JobTerms(start: .after(.seconds(5)))))[0]
     clock.advance(by: .seconds(5))

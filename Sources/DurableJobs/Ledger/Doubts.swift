@@ -30,8 +30,10 @@ package struct Doubts {
 
   private struct Doubt {
     let leaseUntil: Int64
-    /// By a monotonic clock.
-    let since: Duration
+    /// When it was asked, by a monotonic clock; nil if it must be asked anew.
+    var since: Duration?
+    /// Since when it shows that lease.
+    let first: Duration
     /// It answered, but its lease has expired all the same: its clock differs from ours.
     var isAnswered = false
     var isUnasked = false
@@ -43,6 +45,13 @@ package struct Doubts {
 
   /// These workers gave a sign of life, or could give none, since nothing could be stored.
   package mutating func answered(by workers: [Int64]) { for worker in workers { known[worker] = nil } }
+
+  /// They had no time to answer, which is so for no longer than a lease.
+  fileprivate mutating func askAnew(_ workers: [Int64], at uptime: Duration, _ interval: Duration) {
+    for worker in workers where known[worker].map({ uptime - $0.first < interval + Defaults.lease }) ?? false {
+      known[worker]?.since = nil
+    }
+  }
 
   /// It was not told of the doubt.
   package mutating func couldNotAsk(_ worker: Int64) { known[worker]?.isUnasked = true }
@@ -60,7 +69,7 @@ package struct Doubts {
         known[id] = nil
         continue
       }
-      let isNew = known[id] == nil
+      let isNew = known[id]?.since == nil
       let lease = suspect.row.leaseUntil
       guard let rest = suspect.isCertain ? .zero : rest(for: id, lease, uptime, interval) else { continue }
       if rest <= .zero {
@@ -77,15 +86,15 @@ package struct Doubts {
   private mutating func rest(
     for worker: Int64, _ leaseUntil: Int64, _ uptime: Duration, _ interval: Duration
   ) -> Duration? {
-    guard let doubt = known[worker] else {
-      known[worker] = Doubt(leaseUntil: leaseUntil, since: uptime)
-      return interval
-    }
-    if doubt.leaseUntil != leaseUntil {
-      known[worker] = Doubt(leaseUntil: leaseUntil, since: uptime, isAnswered: true)
+    if let doubt = known[worker], doubt.leaseUntil != leaseUntil {
+      known[worker] = Doubt(leaseUntil: leaseUntil, since: uptime, first: uptime, isAnswered: true)
       return nil
     }
-    let silence = uptime - doubt.since
+    guard let doubt = known[worker], let since = doubt.since else {
+      known[worker] = Doubt(leaseUntil: leaseUntil, since: uptime, first: known[worker]?.first ?? uptime)
+      return interval
+    }
+    let silence = uptime - since
     if doubt.isAnswered {
       guard silence >= Defaults.lease else { return nil }
       known[worker] = nil
@@ -96,16 +105,18 @@ package struct Doubts {
 }
 
 extension Lock<Doubts> {
-  /// Has a store `write` something before it judges these, which are in doubt. While that can't be done, or takes long, they
-  /// can't answer either: they are asked anew.
+  /// Has a store `write` something before it judges these, which are in doubt. While that can't be done they can't answer
+  /// either: they are asked anew, as they are where it takes long, but then only for a lease.
   package func check(
     _ workers: [Int64], _ clock: any JobClock, _ interval: Duration, writing write: () async throws -> Void
   ) async throws {
     guard !workers.isEmpty else { return }
     let begun = clock.uptime
-    var hadTime = false
-    defer { if !hadTime { withLock { $0.answered(by: workers) } } }
-    try await write()
-    hadTime = clock.uptime - begun < interval / 3
+    do { try await write() } catch {
+      withLock { $0.answered(by: workers) }
+      throw error
+    }
+    let isSlow = clock.uptime - begun >= max(interval / 3, .seconds(1))
+    if isSlow { withLock { $0.askAnew(workers, at: begun, interval) } }
   }
 }

@@ -18,7 +18,7 @@ struct WriteAheadLog {
   private var pages: Int32?
   /// Whether it has written 256 since then, 1 MB. Linux stamps a file that was looked at anew with the next write, for
   /// which the next flush waits once more, at least on ext4 without a journal: so it is not looked at after each commit.
-  private(set) var isDue = false
+  private var isDue = false
 
   init(path: String) { self.path = path }
 
@@ -26,12 +26,14 @@ struct WriteAheadLog {
 
   var isTooLarge: Bool { size > limit }
 
+  /// Whether a look at the size is due since the last one.
+  mutating func mustLook() -> Bool { exchange(&isDue, with: false) }
+
   /// Call on the writer's connection after a commit.
   mutating func hasGrown(by connection: OpaquePointer) {
     var (written, most): (Int32, Int32) = (0, 0)
     sqlite3_db_status(connection, SQLITE_DBSTATUS_CACHE_WRITE, &written, &most, 0)
-    isDue = pages.map { written - $0 >= 256 || written < $0 } ?? true
-    if isDue { pages = written }
+    if pages.map({ written - $0 >= 256 || written < $0 }) ?? true { (pages, isDue) = (written, true) }
   }
 
   /// Call on the writer's connection between transactions.

@@ -148,7 +148,7 @@ final class Writer: @unchecked Sendable {
     if hasLock { lock.giveBack() }
     for transaction in done { tell(transaction) }
     for (request, error) in ends { request.finish(error.map { JobError(($0 as? NotBegun)?.cause ?? $0, path: path) }) }
-    if log.isDue, log.isTooLarge {
+    if log.mustLook(), log.isTooLarge {
       pool.writeWithoutTransaction { db in
         guard let handle = try? db.handle(of: path), let usual = try? usualPatience() else { return }
         log.shorten(on: handle)

@@ -104,9 +104,7 @@ public final class SQLiteStore: JobStore {
   }
 
   public func recover(_ request: RecoveryRequest) async throws -> RecoveryReport {
-    let limit = try checked(limit: request.limit)
-    if !request.isRetiring { try await engine.mend(limit: limit) }
-    return try await engine.recover(request, limit: limit)
+    try await engine.recover(request, limit: checked(limit: request.limit))
   }
 
   public func change(

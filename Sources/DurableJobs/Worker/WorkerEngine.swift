@@ -434,8 +434,10 @@ final class WorkerEngine: Sendable {
   private func tellOfUnserved() async throws {
     let ready = JobFilter.queues(queues) && .state(.ready)
     let (own, isBusy, known) = shared.withLock { ($0.state.constraints.absent, $0.state.mayHaveWork, $0.unserved) }
-    for some in ([ready && !.kinds(kinds)] + (isBusy ? [] : [ready && .kinds(kinds)])).filter({ !known.contains($0) })
-    where try await store.counts(where: some).total > 0 {
+    let wanted = ([ready && !.kinds(kinds)] + (isBusy ? [] : [ready && .kinds(kinds)])).filter { !known.contains($0) }
+    // An idle worker asks once.
+    if wanted.count > 1, try await store.counts(where: ready).total == 0 { return }
+    for some in wanted where try await store.counts(where: some).total > 0 {
       guard let job = try await store.jobs(JobQuery(some, detail: .waits, limit: 1)).first else { continue }
       let reasons = JobExplanation(job, and: store.signals.localWorkers.reaches(in: job.queue)).reasons
       let lack: String? = reasons.lazy.compactMap { reason in

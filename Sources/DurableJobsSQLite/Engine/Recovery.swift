@@ -14,14 +14,19 @@ extension Engine {
     _ request: RecoveryRequest, limit: Int, burying gone: Set<String>
   ) async throws -> RecoveryReport {
     let now = time.now
-    var census = try await read { try Census(now: now, on: $0) }
+    let isSweep = !request.isRetiring && gone.isEmpty
+    var (census, damage): (Census, Damage?) = try await read {
+      (try Census(now: now, on: $0), isSweep ? try Damage(limit: limit, on: $0) : nil)
+    }
+    let isDamaged = damage?.isNothing == false
+    if isDamaged { try await write(.other) { try $0.mend(limit: limit) } }
     let standing = census.workers.filter { $0.row.stands && $0.session != session }.map(\.session)
     var graves: [String: DeadSession] = [:]
     for session in gone.subtracting(census.workers.map(\.session)).union(standing) {
       if case .dead(let lock) = folder.standing(of: session) { graves[session] = lock }
     }
     // What the dead wrote since, as a later lease, is told only by a count after their locks were taken.
-    if !graves.isEmpty { census = try await read { try Census(now: now, on: $0) } }
+    if !graves.isEmpty || isDamaged { census = try await read { try Census(now: now, on: $0) } }
     let verdict = try await judge(census, ended: Set(graves.keys), except: request.worker, now: now)
     let expired = try await findExpired(now: now, limit: limit)
     let plan = RecoveryPlan(request, census, losing: verdict.losses, expired: expired, now: now)

@@ -38,10 +38,3 @@ extension WriteTransaction {
   /// Goes through all jobs, so only after damage.
   func recount() throws { try Statement(StoreCheck.recount, on: connection.handle).run() }
 }
-
-extension Engine {
-  func mend(limit: Int) async throws {
-    let damage = try await read { try Damage(limit: limit, on: $0) }
-    if !damage.isNothing { try await write(.other) { try $0.mend(limit: limit) } }
-  }
-}

@@ -119,7 +119,7 @@
         if download.keepsServerTime, !result.file.wasThere { result.file.hasServerTime = true }
         // Of a claim that is lost no end is told of here, and a proof that is kept locks a record that others want.
         _ = await context.isHeld()
-        if let proof = result.proof, context.stopReason != .claimLost { proofs.add(proof, of: context.id) }
+        if let proof = result.proof, context.stopReason != .claimLost { proofs.add(proof, of: context.token) }
         attempt.tell(.succeeded(result.file))
         return result.file
       } catch {

@@ -6,7 +6,7 @@
   /// queue of its own, which may block: who tells of an end is the store, and others wait for that.
   final class UntilStored<Thing: Sendable>: Sendable {
     private struct State {
-      var things: [JobID: Thing] = [:]
+      var things: [JobID: [ClaimToken: Thing]] = [:]
       /// Of attempts that have ended. The last reference is dropped where that may take long.
       var ended: [(thing: Thing, state: JobState)] = []
     }
@@ -18,23 +18,34 @@
     /// `remove` is given what state the job is in.
     init(remove: @escaping @Sendable (Thing, JobState) -> Void) { self.remove = remove }
 
-    func add(_ thing: Thing, of id: JobID) { _ = state.withLock { $0.things.updateValue(thing, forKey: id) } }
+    func add(_ thing: Thing, of claim: ClaimToken) {
+      _ = state.withLock { $0.things[claim.job, default: [:]].updateValue(thing, forKey: claim) }
+    }
 
     /// Told of a claim, or of progress, after the end of the attempt was added here, it waits on.
     func hear(_ signal: StoreSignal) {
       guard case .committed(let changes) = signal else { return }
-      letGo(changes.lazy.filter { $0.state != .running }.map { (id: $0.id, state: $0.state) })
+      letGo { state in
+        guard !state.things.isEmpty else { return }
+        for job in changes where job.state != .running {
+          for thing in state.things.removeValue(forKey: job.id) ?? [:] { state.ended.append((thing.value, job.state)) }
+        }
+      }
     }
 
-    /// The result was refused: another worker runs the job, or has brought it to its end.
-    func lose(_ id: JobID, _ jobState: JobState) { letGo(CollectionOfOne((id: id, state: jobState))) }
+    /// The result is not stored: another worker runs the job, has brought it to its end, or will run it. What another attempt
+    /// of the same job has added waits on.
+    func lose(_ claim: ClaimToken, _ jobState: JobState) {
+      letGo { state in
+        guard let thing = state.things[claim.job]?.removeValue(forKey: claim) else { return }
+        state.ended.append((thing, jobState))
+        if state.things[claim.job]?.isEmpty == true { state.things[claim.job] = nil }
+      }
+    }
 
-    private func letGo(_ jobs: some Sequence<(id: JobID, state: JobState)>) {
+    private func letGo(_ body: (inout State) -> Void) {
       let hasEnded = state.withLock { state in
-        guard !state.things.isEmpty else { return false }
-        for job in jobs {
-          if let thing = state.things.removeValue(forKey: job.id) { state.ended.append((thing, job.state)) }
-        }
+        body(&state)
         return !state.ended.isEmpty
       }
       if hasEnded { queue.async { self.removeEnded() } }

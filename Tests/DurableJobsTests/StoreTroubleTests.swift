@@ -104,8 +104,9 @@ import Testing
   }
 
   @Test func `a stop ends with its grace where the store is full, and says whose results are lost`() async throws {
-    let book = LogBook()
+    let (book, lost) = (LogBook(), Lock<Set<JobID>>([]))
     let worker = JobWorker(queue, logger: book.logger)
+    worker.onLoss { claim, _ in _ = lost.withLock { $0.insert(claim.job) } }
     let (began, mayEnd) = (Gate(), Gate())
     worker.register(kind: "early") { _, _ in
       await mayEnd.pass()
@@ -138,6 +139,7 @@ import Testing
     await ticking
     let told = book.all.filter { $0.level == .error }.map(\.text)
     #expect(told.first == "results could not be stored; their jobs run again: the disk is full")
+    #expect(lost.value == [early, late])
     // Another worker has them once this one's lease has lapsed, as it said no good-bye.
     store.stopFailing()
     clock.advance(by: Defaults.lease)
@@ -205,6 +207,22 @@ import Testing
     await worker.stop()
   }
 
+  @Test func `what waits for a result is told where that is refused, and its job can't even be given back`()
+    async throws
+  {
+    let (worker, lost) = (JobWorker(queue, logger: LogBook().logger), Gate())
+    worker.onLoss { _, _ in lost.open() }
+    worker.register(kind: "k") { _, _ in
+      store.fail(next: 1_000_000, .settle, with: JobError(.notEncodable, "too strange"))
+      return nil
+    }
+    try await queue.enqueue(kind: "k", payload: Data())
+    worker.start()
+    await lost.pass()
+    store.stopFailing()
+    await worker.stop()
+  }
+
   @Test func `a store that can't be used at all ends a run that was to be idle, with its error`() async throws {
     let worker = JobWorker(queue)
     worker.register(kind: "k") { _, _ in nil }
@@ -215,12 +233,14 @@ import Testing
   @Test func `a store that is closed under a worker ends it, with that error, once its handlers have returned`()
     async throws
   {
-    let worker = JobWorker(queue)
+    let (worker, lost) = (JobWorker(queue, logger: LogBook().logger), Lock<[JobID]>([]))
+    worker.onLoss { claim, _ in lost.withLock { $0.append(claim.job) } }
     worker.register(kind: "k") { _, _ in
       store.fail(next: 1000, .settle, with: JobError(.closed, "the store was closed"))
       return nil
     }
-    try await queue.enqueue(kind: "k", payload: Data())
+    let id = try await queue.enqueue(kind: "k", payload: Data())
     await #expect { try await worker.run() } throws: { ($0 as? JobError)?.code == .closed }
+    #expect(lost.value == [id], "what waits for the result is told that none comes")
   }
 }

@@ -37,7 +37,7 @@ import Testing
     #expect(state.turnFailed(results, wantedClaim: false, isPassing: true, .milliseconds(2900)) == .again)
     state.stop(graceEnd: .milliseconds(2950))
     #expect(state.next(.milliseconds(2950)) == .turn(results, claim: nil))
-    #expect(state.turnFailed(results, wantedClaim: false, isPassing: true, .milliseconds(2950)) == .giveUp)
+    #expect(state.turnFailed(results, wantedClaim: false, isPassing: true, .milliseconds(2950)) == .giveUp(results))
   }
 
   @Test func `A stop on a full store needs no more time than its grace, whatever back-off began during that`() {
@@ -51,14 +51,14 @@ import Testing
     state.renewed([:])
     #expect(state.next(.milliseconds(2500)) == .wait(until: .seconds(3)))
     #expect(state.next(.seconds(3)) == .turn(results, claim: nil))
-    #expect(state.turnFailed(results, wantedClaim: false, isPassing: true, .seconds(3)) == .giveUp)
+    #expect(state.turnFailed(results, wantedClaim: false, isPassing: true, .seconds(3)) == .giveUp(results))
   }
 
   @Test func `a goal waits for a store that is away as long as a lease, and without one for ever`() {
     let (drain, results) = refused(goal: .idle, at: .seconds(1))
     let end = Duration.seconds(1) + Defaults.lease
-    #expect(drain.turnFailed(results, wantedClaim: true, isPassing: true, end - .milliseconds(1)) == .again)
-    #expect(drain.turnFailed(results, wantedClaim: true, isPassing: true, end) == .giveUp)
+    #expect(drain.turnFailed([], wantedClaim: true, isPassing: true, end - .milliseconds(1)) == .again)
+    #expect(drain.turnFailed([], wantedClaim: true, isPassing: true, end) == .giveUp(results))
     let (service, other) = refused(goal: .none, at: .seconds(1))
     #expect(service.turnFailed(other, wantedClaim: true, isPassing: true, .seconds(100_000)) == .again)
   }
@@ -160,6 +160,21 @@ import Testing
     #expect(state.next(.seconds(2)) == .turn([results[0]], claim: nil))
     state.turnEnded(claimed: nil, .seconds(2))
     #expect(state.next(.seconds(2)) == .turn([results[1]], claim: nil))
-    #expect(state.turnFailed([results[1]], wantedClaim: false, late: .goesOn, .seconds(2)) == .giveUp)
+    #expect(state.turnFailed([results[1]], wantedClaim: false, late: .goesOn, .seconds(2)) == .giveUp([results[1]]))
+  }
+
+  @Test func `who gives up says all that is not stored, also what was not offered with the last`() {
+    let state = Decider.make(limits: ["a": 2], isFresh: false)
+    let attempts = (1...2).map { RunningAttempt.make(job: $0, queue: "a") }
+    let results = attempts.map { ClaimSettlement.success(of: $0) }
+    state.claimed(attempts)
+    for (attempt, result) in zip(attempts, results) { state.ended(attempt, result) }
+    for time in [1000, 1200, 1500] {
+      #expect(state.next(.milliseconds(time)) == .turn(results, claim: time == 1000 ? ["a": 2] : nil))
+      #expect(state.turnFailed(results, wantedClaim: false, .milliseconds(time)) == .again)
+    }
+    state.stop(graceEnd: .seconds(2))
+    #expect(state.next(.seconds(2)) == .turn([results[0]], claim: nil), "each is offered by itself by now")
+    #expect(state.turnFailed([results[0]], wantedClaim: false, .seconds(2)) == .giveUp(results.reversed()))
   }
 }

@@ -55,7 +55,7 @@ import Testing
     #expect(state.turnFailed([], wantedClaim: true, isPassing: true, .seconds(1)) == .again)
     #expect(state.next(.seconds(2)) == .turn([.success(of: attempt)], claim: ["a": 2]))
     state.turnEnded(claimed: ClaimBatch(), .seconds(2))
-    #expect(state.turnFailed([], wantedClaim: true, isPassing: true, .seconds(2)) == .giveUp)
+    #expect(state.turnFailed([], wantedClaim: true, isPassing: true, .seconds(2)) == .giveUp([]))
   }
 
   @Test func `after a claim whose answer may be lost it says what it holds, once the store answers, until it is heard`()
@@ -418,7 +418,7 @@ import Testing
       #expect(turn(state, now) == .turn([result], claim: nil))
       refusal = state.turnFailed([result], wantedClaim: false, late: now > .seconds(5) ? .failed : .goesOn, now)
     }
-    #expect(refusal == .giveUp && now == .seconds(6) + Defaults.lease)
+    #expect(refusal == .giveUp([result]) && now == .seconds(6) + Defaults.lease)
   }
 
   @Test func `a run until idle that has claimed once more asks again before it ends`() {

@@ -62,7 +62,7 @@ extension JobContext {
 
   /// Stores the result in its own transaction rather than with the next renewal.
   private nonisolated(nonsending) func store(_ result: Data, of step: String) async throws {
-    let renewal = ClaimRenewal(token: running.claim.token, steps: [step: result])
+    let renewal = ClaimRenewal(token: token, steps: [step: result])
     var failures = 0
     while running.stopReason != .claimLost {
       do {

@@ -28,6 +28,7 @@ public struct JobContext: Sendable {
   /// When to give up on the job if it has not ended by then.
   public let deadline: Date?
   package let store: any JobStore
+  package var token: ClaimToken { running.claim.token }
   let worker: WorkerID
   let running: RunningAttempt
   /// The output type of the job's kind, if it has one.
@@ -60,7 +61,7 @@ public struct JobContext: Sendable {
     try bytes?.check(asOutputOf: "job \(id)")
     return (
       store,
-      ClaimSettlement(token: running.claim.token, result: .succeeded(output: bytes), followUps: running.followUps)
+      ClaimSettlement(token: token, result: .succeeded(output: bytes), followUps: running.followUps)
     )
   }
 

@@ -15,7 +15,7 @@ public final class JobWorker: Sendable {
     var handlers = HandlerTable()
     var companions: [@Sendable () async -> Void] = []
     var observers: [@Sendable (JobSnapshot) async -> Void] = []
-    var losses: [@Sendable (JobID, JobState) -> Void] = []
+    var losses: [@Sendable (ClaimToken, JobState) -> Void] = []
     var monitors: [JobConstraint: Monitor] = [:]
     var run: Run?
     /// Whether `start()` was called while another run was ending, or had an end of its own.
@@ -111,9 +111,9 @@ public final class JobWorker: Sendable {
     setup.withLock { $0.companions.append(body) }
   }
 
-  /// Calls `body` with each job whose result was not stored, since another worker has it or had it, and its state: for one
-  /// that was removed cancelled, and running where nobody has asked.
-  package func onLoss(_ body: @escaping @Sendable (JobID, JobState) -> Void) {
+  /// Calls `body` with each claim whose result is not stored and will not be, and its job's state: for one that was removed
+  /// cancelled, and running where nobody has asked.
+  package func onLoss(_ body: @escaping @Sendable (ClaimToken, JobState) -> Void) {
     setup.withLock { $0.losses.append(body) }
   }
 

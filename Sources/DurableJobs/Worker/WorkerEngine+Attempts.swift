@@ -66,7 +66,7 @@ extension WorkerEngine {
     }
     var isLost = false
     tell { isLost = $0.state.ended(attempt, settlement) }
-    if isLost { onLoss(attempt.claim.token.job, .running) }
+    if isLost { onLoss(attempt.claim.token, .running) }
   }
 
   func hasNews(isUrgent: Bool) { tell { isUrgent ? $0.state.mustAsk() : $0.state.progressReported(uptime) } }

@@ -43,7 +43,7 @@ final class WorkerEngine: Sendable {
   let id: WorkerID
   private let only: JobID?
   private let onEnd: @Sendable (JobID) -> Void
-  let onLoss: @Sendable (JobID, JobState) -> Void
+  let onLoss: @Sendable (ClaimToken, JobState) -> Void
   let logger: Logger
   let shared: Lock<Shared>
   private enum Trouble: String {
@@ -65,7 +65,7 @@ final class WorkerEngine: Sendable {
   init(
     goal: WorkerState.Goal, limits: [String: Int], handlers: HandlerTable, store: any JobStore, id: WorkerID,
     only: JobID?, logger: Logger, onEnd: @escaping @Sendable (JobID) -> Void,
-    onLoss: @escaping @Sendable (JobID, JobState) -> Void
+    onLoss: @escaping @Sendable (ClaimToken, JobState) -> Void
   ) {
     (self.onEnd, self.onLoss, self.store, self.only, self.id) = (onEnd, onLoss, store, only, id)
     var logger = logger
@@ -101,7 +101,7 @@ final class WorkerEngine: Sendable {
       case .interrupt: interruptAll()
       case .giveBack(let unstored):
         interruptAll()
-        if !unstored.isEmpty { complainOfLoss(unstored, closedError) }
+        drop(unstored, closedError)
         await retire()
         gaveBack.open()
       case .askIfIdle: try await askIfIdle()
@@ -270,7 +270,7 @@ final class WorkerEngine: Sendable {
       where reply.isAccepted && reply.state?.isFinished ?? false { onEnd(settlement.token.job) }
       for (settlement, reply) in zip(settlements, batch.replies) where !reply.isAccepted {
         let state = reply.state?.rawValue ?? "removed"
-        onLoss(settlement.token.job, reply.state ?? .cancelled)
+        onLoss(settlement.token, reply.state ?? .cancelled)
         logger.debug("result refused", metadata: ["job": "\(settlement.token.job)", "state": "\(state)"])
       }
       isOver(.turn)
@@ -319,11 +319,11 @@ final class WorkerEngine: Sendable {
   private func failedTurn(_ settlements: [ClaimSettlement], wantedClaim: Bool, _ error: any Error) throws {
     if (error as? JobError)?.code == .closed {
       for attempt in attemptsAtWork { attempt.stop(.claimLost, at: uptime) }
-      shared.withLock { shared in
-        shared.state.storeClosed(uptime)
+      let unstored = shared.withLock { shared in
         shared.closed = error
+        return shared.state.storeClosed(uptime)
       }
-      return
+      return drop(settlements + unstored, error)
     }
     let isPassing = (error as? JobError)?.isPassing ?? false
     let late = (error as? JobError)?.cause as? ResultUnderWay
@@ -331,9 +331,8 @@ final class WorkerEngine: Sendable {
       $0.state.turnFailed(settlements, wantedClaim: wantedClaim, isPassing: isPassing, late: late, uptime)
     }
     switch refusal {
-    case .giveUp:
-      let unstored = settlements + shared.withLock { $0.state.late.map(\.result) }
-      if !unstored.isEmpty { complainOfLoss(unstored, error) }
+    case .giveUp(let unstored):
+      drop(unstored, error)
       throw error
     case .again: complain(late == nil ? .turn : .late, error)
     case .refused(let settlement): giveBack(settlement, because: error)
@@ -346,6 +345,7 @@ final class WorkerEngine: Sendable {
     let job = Logger.Metadata(dictionaryLiteral: ("job", "\(refused.token.job)"), ("error", "\(error.briefly)"))
     if case .interrupted = refused.result {
       logger.error("a job could not be given back; it stays running until this worker ends", metadata: job)
+      onLoss(refused.token, .running)
     } else {
       logger.error("a result could not be stored", metadata: job)
       let message = "what should follow from it can't be stored: \(error.briefly)"
@@ -357,10 +357,12 @@ final class WorkerEngine: Sendable {
     }
   }
 
-  private func complainOfLoss(_ results: [ClaimSettlement], _ error: any Error) {
+  private func drop(_ results: [ClaimSettlement], _ error: any Error) {
+    guard !results.isEmpty else { return }
     logger.error(
       "results could not be stored; their jobs run again",
       metadata: ["jobs": "\(results.map(\.token.job))", "error": "\(error.briefly)"])
+    for result in results { onLoss(result.token, .running) }
   }
 
   private func renew() async {

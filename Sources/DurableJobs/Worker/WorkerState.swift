@@ -128,8 +128,7 @@ struct WorkerState: Sendable {
     if let listDue, now >= listDue { return renewal(now) }
     if mustGiveBack, results.isEmpty || failures > 0 {
       mustGiveBack = false
-      defer { dropAll() }
-      return .giveBack(results + late.map(\.result))
+      return .giveBack(dropAll())
     }
     hadTurn = false
     if recoveryIsDue {
@@ -263,8 +262,8 @@ struct WorkerState: Sendable {
     case again
     /// The store refuses this particular result, which is not offered again.
     case refused(ClaimSettlement)
-    /// The run ends with the error: nothing is pending, or the worker has waited long enough.
-    case giveUp
+    /// The run ends with the error, since nothing is pending or the worker has waited long enough. These are not stored.
+    case giveUp([ClaimSettlement])
   }
 
   /// `isPassing`: the store may come back. Otherwise results are offered one at a time to find the one it refuses.
@@ -277,17 +276,18 @@ struct WorkerState: Sendable {
     if let late {
       let isLast = atWork.isEmpty && results.isEmpty && !self.late.contains { $0.due <= now } && !mustGiveBack
       if late == .failed { lateSince = lateSince ?? now }
-      if isLast, hasWaitedEnough(now, since: late == .failed ? lateSince : nil) { return .giveUp }
+      let since = late == .failed ? lateSince : nil
+      if isLast, hasWaitedEnough(now, since: since) { return .giveUp(settlements + dropAll()) }
       let due = now + .seconds(1)
       self.late += settlements.map { ($0, graceEnd.map { now < $0 ? min($0, due) : due } ?? due) }
       if wantedClaim { listDue = now }
       return .again
     }
     results.insert(contentsOf: settlements, at: isPassing ? suspects : 0)
-    if atWork.isEmpty, areAllStored, goal != .none || !isPassing { return .giveUp }
+    if atWork.isEmpty, areAllStored, goal != .none || !isPassing { return .giveUp([]) }
     if isPassing {
       awaySince = awaySince ?? now
-      if hasWaitedEnough(now, since: awaySince), atWork.isEmpty, !mustGiveBack { return .giveUp }
+      if hasWaitedEnough(now, since: awaySince), atWork.isEmpty, !mustGiveBack { return .giveUp(dropAll()) }
       failures += 1
       // One of them may be what takes too long: each is offered by itself then, in turn.
       suspects = suspects > 0 ? suspects + settlements.count : failures > 2 && results.count > 1 ? results.count : 0
@@ -311,10 +311,10 @@ struct WorkerState: Sendable {
     return goal != .none && since.map { now - $0 >= Defaults.lease } ?? false
   }
 
-  /// The store was closed in this process: unsaved results are lost, and the claims lapse.
-  mutating func storeClosed(_ now: Duration) {
-    dropAll()
+  /// The store was closed in this process: unsaved results, which it returns, are lost, and the claims lapse.
+  mutating func storeClosed(_ now: Duration) -> [ClaimSettlement] {
     stop(graceEnd: now)
+    return dropAll()
   }
 
   /// The store is about to close: pending results are stored, and all else is given back.
@@ -323,10 +323,15 @@ struct WorkerState: Sendable {
     (mustGiveBack, isInterrupted) = (true, true)
   }
 
-  private mutating func dropAll() {
-    (results, late) = ([], [])
-    (suspects, listDue) = (0, nil)
+  private mutating func dropAll() -> [ClaimSettlement] {
+    defer {
+      results = []
+      late = []
+    }
+    suspects = 0
+    listDue = nil
     lost.formUnion(atWork.keys)
+    return results + late.map(\.result)
   }
 
   mutating func renewed(_ standings: [ClaimToken: ClaimStanding]) {

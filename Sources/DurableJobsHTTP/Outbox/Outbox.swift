@@ -130,7 +130,7 @@
         record = try SendRecord(of: request, by: context.id, storedAt: context.createdAt, in: bodies)
         let answer = try await answer(to: request, at: url, attempt, record)
         left.add(
-          Leftover(job: context.id, record: record?.name, copy: await ownCopy(of: request)), of: context.id)
+          Leftover(job: context.id, record: record?.name, copy: await ownCopy(of: request)), of: context.token)
         attempt.tell(.succeeded(answer))
         return answer
       } catch {
@@ -138,7 +138,7 @@
         let mayHaveArrived = attempt.wasRepeated.value || Self.mayHaveArrived(error)
         if mayHaveArrived { _ = unanswered.withLock { $0.insert(context.id) } }
         if mayHaveArrived || record?.wasSent == true {
-          left.add(Leftover(job: context.id, record: record?.name), of: context.id)
+          left.add(Leftover(job: context.id, record: record?.name), of: context.token)
         } else {
           record?.remove(from: bodies)
         }

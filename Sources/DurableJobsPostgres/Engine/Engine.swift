@@ -206,7 +206,7 @@
       if !isLeaving.exchange(true) {
         // In a task of its own, since who is cancelled waits for nothing.
         await Task { [self] in
-          await giveUpLateEnds()
+          await context.lateEnds.end()
           await signals.localWorkers.giveBack()
         }.value
         close()
@@ -223,5 +223,6 @@
       pool.close()
       signals.close()
     }
+          await giveBackLate()
   }
 #endif

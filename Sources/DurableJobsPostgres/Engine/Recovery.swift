@@ -114,10 +114,13 @@
       }
     }
 
-    /// Jobs whose results are not stored are given back: their workers may be gone, and found them locked.
-    func giveUpLateEnds() async {
-      let results = await context.lateEnds.end().map { ClaimSettlement(token: $0.token, result: .interrupted) }
-      if !results.isEmpty { _ = try? await writeForWorker { try $0.settle(results).replies } }
+    /// Jobs whose results are not stored are given back, each by itself, once this process has no workers that would have
+    /// them again.
+    func giveBackLate() async {
+      for token in context.lateEnds.claims {
+        let end = ClaimSettlement(token: token, result: .interrupted)
+        _ = try? await writeForWorker { try $0.settle([end]).replies }
+      }
     }
 
     /// The first sweep looks for jobs that run for no worker, and one of twenty after it: none come to be.

@@ -108,8 +108,8 @@
     /// What is under way is given up.
     func close() { state.withLock { $0.isClosed = true } }
 
-    /// Closes, and returns once nothing is under way, with the results that were not stored.
-    func end() async -> [ClaimSettlement] {
+    /// Closes, and returns once nothing is under way. What is kept stays so.
+    func end() async {
       await withCheckedContinuation { continuation in
         let isAtWork = state.withLock { state in
           state.isClosed = true
@@ -118,7 +118,6 @@
         }
         if !isAtWork { continuation.resume() }
       }
-      return state.withLock { $0.ends.values.compactMap(\.result) }
     }
   }
 #endif

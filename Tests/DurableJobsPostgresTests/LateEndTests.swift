@@ -172,6 +172,30 @@
       return try !server.psql(waiting, schema: schema).isEmpty
     }
 
+    @Test("A worker whose lease lapses while a result takes long keeps its other jobs, also if it claims no others")
+    func doubted() async throws {
+      let store = try await patientStore()
+      let parent = try await insert()[0]
+      _ = try await insert()
+      _ = try await insert(1000, after: [parent])
+      let held = try await store.claim(.of(2)).jobs
+      #expect(held.map(\.token.job).first == parent && held.count == 2)
+      let settling = Lock<Task<SettlementBatch, any Error>?>(nil)
+      try await whileEndsWait {
+        settling.withLock { $0 = Task { try await store.settle([held[0].settled()], thenClaim: nil) } }
+        try await until { try endWaits() }
+        for wait in [Defaults.lease, Defaults.doubtInterval] {
+          clock.advance(by: wait)
+          #expect(try await other.recover(RecoveryRequest()).recovered == 0)
+        }
+      }
+      let batch = try await settling.value?.value
+      #expect(batch?.replies.map(\.isAccepted) == [true])
+      #expect(try await store.settle([held[1].settled()], thenClaim: nil).replies.map(\.isAccepted) == [true])
+      await store.close()
+      try await expectWhole()
+    }
+
     @Test("The worker of a result that is still to be stored runs other jobs meanwhile")
     func worker() async throws {
       let schema = TestServer.schema()

@@ -155,8 +155,9 @@
       for size in [10, 1, 100] {
         let claim = try statements { try $0.claim(.of(size)) }
         #expect(claim.reply.jobs.count == size)
-        let settling = try statements { try $0.settle(claim.reply.jobs.map { $0.settled() }) }
-        #expect(settling.reply.allSatisfy { $0.isAccepted })
+        let ends = claim.reply.jobs.map { $0.settled() }
+        let settling = try statements { try Turn(ends, nil).run(in: $0).replies }
+        #expect(settling.reply.count == size && settling.reply.allSatisfy { $0.isAccepted })
         counts.append([claim.count, settling.count])
       }
       #expect(counts[1] == counts[2] && counts[1] == [8, 5], "\(counts)")

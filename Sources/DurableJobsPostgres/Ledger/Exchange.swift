@@ -22,6 +22,7 @@
         try intern(request.add.lazy.map(\.job))
         if !request.add.allSatisfy(\.isPlain) { try reserveIDs(request.add.count) }
       }
+      if !request.load.isEmpty { keepRows() }
       if let changes = request.save { try save(changes) }
       if request.take != nil, ahead == nil { try prepareClaim() }
 

@@ -78,6 +78,9 @@
     var goneRows: Set<Int64> = []
     /// A worker whose rows are read with the first exchange, since they will be needed.
     var expectedWorker: WorkerID?
+    /// Rows of the worker whose results these are, if it claims nothing: they are locked once there is more to do than to end
+    /// plain jobs, which may take longer than the lease, so that nobody takes them for those of a dead one.
+    var rowsToKeep: Set<Int64> = []
     /// The row of the worker that claims, as it is assumed to be. See ``claimsAhead(_:)``.
     var ahead: WorkerRow?
     /// A claim of this transaction looked for what is due a moment ago: the next one, beside plain results, doesn't again.

@@ -57,6 +57,9 @@
       if let free = round.claim?.free { asked?.free = free.mapValues { min($0, most) } }
       let isAhead = asked.map { round.settlements.allSatisfy(\.isPlain) && transaction.claimsAhead($0) } ?? false
       if !isAhead { transaction.expectedWorker = asked?.worker }
+      if asked == nil {
+        transaction.rowsToKeep = Set(round.settlements.map { ClaimNumber(rawValue: $0.token.claim).worker })
+      }
       // What ends in another way than these may have set times, and let others begin.
       transaction.hasLookedForDue = isAhead && batch.claimed != nil
       let (replies, answer) = try transaction.settle(round.settlements, taking: isAhead ? asked : nil)

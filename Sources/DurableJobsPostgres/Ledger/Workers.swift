@@ -14,6 +14,7 @@
     static let lookSQL = "\(standingSQL) FOR NO KEY UPDATE"
     /// Nobody takes them meanwhile, and all others may go on.
     static let keepSQL = "\(standingSQL) FOR KEY SHARE"
+    static let keepFreeSQL = keepSQL + " SKIP LOCKED"
     static let workerIDSQL = "SELECT nextval('§worker_id')"
     static let insertWorkerSQL = """
       INSERT INTO §worker(
@@ -49,6 +50,13 @@
     /// Reads the standing rows of a worker of this process into ``ownRows``.
     func look(at worker: WorkerID) {
       read(rowsOf: worker, Self.lookSQL) { [self] rows in if let id = rows.last?.id { signsOfLife.append(id) } }
+    }
+
+    /// Locks ``rowsToKeep``, those that nobody keeps locked.
+    func keepRows() {
+      guard !rowsToKeep.isEmpty else { return }
+      connection.send(Self.keepFreeSQL, [.ints(rowsToKeep.sorted()), .text(context.session)])
+      rowsToKeep = []
     }
 
     private func read(

@@ -19,6 +19,7 @@
     var estimate: Estimate? { state.withLock(\.self) }
     var now: Date { estimate.map { Date(milliseconds: uptime.milliseconds + $0.offset) } ?? Date() }
     var uptime: Duration { SystemClock().uptime }
+    var continuous: Duration { SystemClock().continuous }
 
     func schedule(at due: Duration, _ action: @escaping @Sendable () -> Void) -> any JobTimer {
       SystemClock().schedule(at: due, action)

@@ -146,15 +146,7 @@
       let queue = JobQueue(store: store)
       // That the worker is there is told before.
       _ = try await store.claim(.of(1))
-      try await server.whileCommitWaits("; NOTIFY other") {
-        // From here on, no other commit waits for a standby.
-        let waiting = try server.psql("SELECT pid FROM pg_stat_activity WHERE wait_event='SyncRep'")
-        let session = try #require(pid_t(waiting[0][0]))
-        kill(session, SIGSTOP)
-        defer { kill(session, SIGCONT) }
-        try server.psql("ALTER SYSTEM RESET synchronous_standby_names")
-        try server.psql("SELECT pg_reload_conf()")
-        try server.psql("CREATE TABLE free()")
+      try await whileNoticesWait(on: server) {
         for _ in 0..<4 {
           _ = try await store.insert(JobInsertion([.plain()]))
           let jobs = try await store.claim(.of(1)).jobs
@@ -256,6 +248,21 @@
       return mark
     }
 
+    /// Runs `body` while another program's notice is held up in its commit, for which all others have to wait.
+    private func whileNoticesWait(on server: TestServer, _ body: () async throws -> Void) async throws {
+      try await server.whileCommitWaits("; NOTIFY other") {
+        // From here on, no other commit waits for a standby.
+        let waiting = try server.psql("SELECT pid FROM pg_stat_activity WHERE wait_event='SyncRep'")
+        let session = try #require(pid_t(waiting[0][0]))
+        kill(session, SIGSTOP)
+        defer { kill(session, SIGCONT) }
+        try server.psql("ALTER SYSTEM RESET synchronous_standby_names")
+        try server.psql("SELECT pg_reload_conf()")
+        try server.psql("CREATE TABLE free()")
+        try await body()
+      }
+    }
+
     @Test("A worker that another process doubts gives a sign of life, and keeps its jobs")
     func doubt() async throws {
       let server = try TestServer.shared.get()
@@ -276,6 +283,50 @@
       #expect(try await one.renew(renewal) == [.held])
       clock.advance(by: Defaults.doubtInterval)
       #expect(try await other.recover(RecoveryRequest()).recovered == 0)
+      await one.close()
+      await other.close()
+    }
+
+    @Test("A worker that can't be told of a doubt behind a pooler has the time in which it renews unasked")
+    func untold() async throws {
+      let server = try TestServer.shared.get()
+      let schema = TestServer.schema()
+      func pooled(_ clock: (any JobClock)? = nil) async throws -> PostgresStore {
+        try await server.store(schema, clock: clock) { ($0.isPooled, $0.pollInterval) = (true, .seconds(60)) }
+      }
+      let one = try await pooled()
+      _ = try await one.insert(JobInsertion([.plain()]))
+      _ = try await one.claim(.of(1))
+      let clock = ManualClock(now: Date().addingTimeInterval(120))
+      let other = try await pooled(clock)
+      let report = try await other.recover(RecoveryRequest())
+      #expect(report.recovered == 0 && report.comeAgain == Defaults.doubtInterval + Defaults.renewalInterval)
+      clock.advance(by: Defaults.doubtInterval)
+      #expect(try await other.recover(RecoveryRequest()).recovered == 0)
+      clock.advance(by: Defaults.renewalInterval)
+      #expect(try await other.recover(RecoveryRequest()).recovered == 1)
+      await one.close()
+      await other.close()
+    }
+
+    @Test("So has one of which the notice is held up")
+    func doubtHeldUp() async throws {
+      let server = try TestServer()
+      let schema = TestServer.schema()
+      let one = try await server.store(schema)
+      _ = try await one.insert(JobInsertion([.plain()]))
+      _ = try await one.claim(.of(1))
+      let clock = ManualClock(now: Date().addingTimeInterval(120))
+      let other = try await server.store(schema, clock: clock)
+      try await whileNoticesWait(on: server) {
+        try await until {
+          let report = try await other.recover(RecoveryRequest())
+          #expect(report.recovered == 0)
+          return report.comeAgain == Defaults.doubtInterval + Defaults.renewalInterval
+        }
+        clock.advance(by: Defaults.doubtInterval)
+        #expect(try await other.recover(RecoveryRequest()).recovered == 0)
+      }
       await one.close()
       await other.close()
     }

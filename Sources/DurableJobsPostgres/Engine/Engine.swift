@@ -181,16 +181,31 @@
 
     /// A lost notice wakes nobody, and has no other effect: others also look by themselves.
     private func send(_ payload: String, on session: Session?) {
-      let channel = notices.channel
-      guard session?.post(Notices.notifySQL, [.text(channel), .text(payload)]) != true else { return }
-      let deadline = SystemClock().uptime + configuration.callLimit
+      guard session?.post(Notices.notifySQL, [.text(notices.channel), .text(payload)]) != true else { return }
+      send(payload, as: .call, within: configuration.callLimit)
+    }
+
+    private func send(
+      _ payload: String, as sort: Request.Sort, within limit: Duration, failed: @escaping @Sendable () -> Void = {}
+    ) {
+      let (channel, deadline) = (notices.channel, SystemClock().uptime + limit)
       pool.add(
-        Request(sort: .call, deadline: deadline) { session in
+        Request(sort: sort, deadline: deadline) { session in
           let soon = SystemClock().uptime + Notices.patience
           try session.execute(Notices.notifySQL, [.text(channel), .text(payload)], until: min(deadline, soon))
         } fail: { [weak self] error in
           if (error as? PostgresFailure)?.kind == .timedOut { self?.notices.rest() }
+          failed()
         }, for: self)
+    }
+
+    /// Asks another session's worker for a sign of life. It has longer for that where it can't be told of it, or may not be:
+    /// behind a pooler, nobody listens.
+    func ask(_ worker: Int64, of session: String) {
+      if !configuration.listens { doubts.withLock { $0.couldNotAsk(worker) } }
+      send(notices.doubt(of: session), as: .worker, within: Notices.patience) { [weak self] in
+        self?.doubts.withLock { $0.couldNotAsk(worker) }
+      }
     }
 
     /// Sends what is unsent at the end: no more is sent automatically. Others would find out without it, if late.
@@ -208,6 +223,7 @@
         await Task { [self] in
           await context.lateEnds.end()
           await signals.localWorkers.giveBack()
+          await giveBackLate()
         }.value
         close()
       }
@@ -223,6 +239,5 @@
       pool.close()
       signals.close()
     }
-          await giveBackLate()
   }
 #endif

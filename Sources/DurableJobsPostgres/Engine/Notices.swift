@@ -101,7 +101,8 @@
       return change.isEmpty ? nil : payload(change, to: nil)
     }
 
-    func ask(_ other: String) { state.value.send(payload(.doubt, to: other), nil) }
+    /// What asks another session for a sign of life.
+    func doubt(of other: String) -> String { payload(.doubt, to: other) }
 
     // MARK: Hearing
 

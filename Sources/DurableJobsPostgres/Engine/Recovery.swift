@@ -236,17 +236,18 @@
       }
       let uptime = clock.uptime
       let workers = census.workers.map(\.row)
-      let verdict = doubts.withLock {
-        $0.judge(suspects, of: workers, now: now, uptime: uptime, interval: interval)
+      func verdict() -> Doubts.Verdict {
+        doubts.withLock { $0.judge(suspects, of: workers, now: now, uptime: uptime, interval: interval) }
       }
-      for worker in census.workers where verdict.asked.contains(worker.row.id ?? 0) {
+      let asked = verdict().asked
+      for worker in census.workers where asked.contains(worker.row.id ?? 0) {
         if worker.session == context.session {
           signals.post(.changedElsewhere(.doubt))
         } else {
-          notices.ask(worker.session)
+          ask(worker.row.id ?? 0, of: worker.session)
         }
       }
-      return verdict
+      return verdict()
     }
 
     /// Nothing is found where the look takes longer than it may: what else there is to recover does not wait for it.

@@ -374,6 +374,20 @@
       }
     }
 
+    @Test("Results come before what nobody offers again, of which what waited longest is next")
+    func order() {
+      let others = (2...100).map { JobID(rawValue: $0) }
+      ends.suspect(others)
+      for (place, id) in others.enumerated() { ends.tried(id, hasEnded: false, at: .seconds(100 - place)) }
+      ends.keep(result, answer: JobError(.storeFailed, "late"))
+      var order: [JobID] = []
+      while let next = ends.next(at: .seconds(1000)) {
+        order.append(next.id)
+        ends.tried(next.id, hasEnded: true, at: .seconds(1000))
+      }
+      #expect(order == [job] + others.reversed())
+    }
+
     @Test("What nobody offers again is tried again after a while, and nothing is once the store is closed")
     func pause() async {
       ends.suspect([job])

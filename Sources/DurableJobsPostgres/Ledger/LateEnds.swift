@@ -72,9 +72,14 @@
     }
 
     func next(at now: Duration) -> End? {
-      state.withLock { state in state.isClosed ? nil : state.ends.values.first { $0.due <= now } }
+      state.withLock { state in
+        guard !state.isClosed else { return nil }
+        return state.ends.values.filter { $0.due <= now }
+          .min { ($0.result == nil ? 1 : 0, $0.due, $0.id) < ($1.result == nil ? 1 : 0, $1.due, $1.id) }
+      }
     }
 
+    /// Results first, whose workers wait.
     /// It was ended, or is to be tried again: a result by its worker, which offers it again and is told of the error.
     func tried(_ id: JobID, hasEnded: Bool, _ error: JobError? = nil, at now: Duration) {
       state.withLock { state in

@@ -374,6 +374,19 @@
       }
     }
 
+    @Test("What is said of results that nobody offers again is forgotten, that of the oldest first")
+    func forgotten() {
+      func result(_ number: Int64) -> ClaimSettlement {
+        ClaimSettlement(token: ClaimToken(job: JobID(rawValue: number), claim: 7), result: .succeeded(output: nil))
+      }
+      for number in 1...Int64(1200) {
+        ends.keep(result(number), answer: JobError(.storeFailed, "late"))
+        ends.tried(JobID(rawValue: number), hasEnded: false, JobError(.locked, "why"), at: .zero)
+      }
+      #expect(ends.answer(to: [result(200)]) == nil)
+      #expect((201...1200).allSatisfy { ends.answer(to: [result($0)])?.message == "why" })
+    }
+
     @Test("Results come before what nobody offers again, of which what waited longest is next")
     func order() {
       let others = (2...100).map { JobID(rawValue: $0) }

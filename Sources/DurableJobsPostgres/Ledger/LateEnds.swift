@@ -17,8 +17,9 @@
 
     private struct State {
       var ends: [JobID: End] = [:]
-      /// What is said of results that could not be stored, once, to who offers them again.
-      var failures: [ClaimToken: JobError] = [:]
+      /// What is said of results that could not be stored, once, to who offers them again. Of those that nobody does, not
+      /// all are remembered.
+      var failures: [(token: ClaimToken, error: JobError)] = []
       var isAtWork = false
       var isClosed = false
       /// Who waits for the end of the work.
@@ -26,6 +27,7 @@
     }
 
     private static let pause = Duration.seconds(300)
+    private static let mostFailures = 1000
     private let state = Lock(State())
 
     var count: Int64 { state.withLock { Int64($0.ends.count) } }
@@ -54,7 +56,9 @@
         guard !state.ends.isEmpty || !state.failures.isEmpty else { return nil }
         for token in results.map(\.token) {
           if let end = state.ends[token.job], end.result?.token == token { return end.answer }
-          if let failure = state.failures.removeValue(forKey: token) { return failure }
+          if let place = state.failures.firstIndex(where: { $0.token == token }) {
+            return state.failures.remove(at: place).error
+          }
         }
         return nil
       }
@@ -71,6 +75,7 @@
       }
     }
 
+    /// Results first, whose workers wait.
     func next(at now: Duration) -> End? {
       state.withLock { state in
         guard !state.isClosed else { return nil }
@@ -79,7 +84,6 @@
       }
     }
 
-    /// Results first, whose workers wait.
     /// It was ended, or is to be tried again: a result by its worker, which offers it again and is told of the error.
     func tried(_ id: JobID, hasEnded: Bool, _ error: JobError? = nil, at now: Duration) {
       state.withLock { state in
@@ -90,8 +94,9 @@
           state.ends[id] = nil
           guard let result, let error, !hasEnded else { return }
           let isPassing = error.isPassing
-          state.failures[result.token] =
-            isPassing ? JobError(error.code, error.message, cause: ResultUnderWay.failed) : error
+          state.failures.append(
+            (result.token, isPassing ? JobError(error.code, error.message, cause: ResultUnderWay.failed) : error))
+          if state.failures.count > Self.mostFailures { state.failures.removeFirst() }
         } else {
           state.ends[id]?.due = now + Self.pause
         }

@@ -84,6 +84,22 @@ import Testing
     await worker.stop(grace: .zero)
   }
 
+  @Test func `a worker that ends while its store is at a result says that this may be stored all the same`()
+    async throws
+  {
+    let book = LogBook()
+    let worker = JobWorker(queue, logger: book.logger)
+    worker.register(kind: "k") { _, _ in nil }
+    store.fail(
+      next: 1_000_000, .settle, with: JobError(.storeFailed, "it is at it", cause: ResultUnderWay.goesOn))
+    try await queue.enqueue(kind: "k", payload: Data())
+    worker.start()
+    while store.calls(of: .settle) == 0 { await Task.yield() }
+    await worker.stop(grace: .zero)
+    let told = book.all.filter { $0.level == .error }.map(\.text)
+    #expect(told == ["results are not stored yet; jobs whose results never are run again: it is at it"])
+  }
+
   @Test func `a stop ends also where the store has no room for a result`() async throws {
     let worker = JobWorker(queue, logger: LogBook().logger)
     let mayEnd = Gate()

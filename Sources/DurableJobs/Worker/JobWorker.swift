@@ -155,7 +155,7 @@ public final class JobWorker: Sendable {
     let handlers = setup.withLock(\.handlers)
     guard let handler = handlers[kind] else { return nil }
     return { [logger] claim, worker, store in
-      let attempt = RunningAttempt(claim, at: .seconds(.max)) { _ in }  // nobody would answer whether it is held
+      let attempt = RunningAttempt(claim, at: .seconds(Int64.max)) { _ in }  // nobody would answer whether it is held
       let context = JobContext(
         attempt, in: handlers.queue(of: claim, in: store), by: worker, output: handler.output, logger: logger)
       let output = try await handler.run(claim, within: context)

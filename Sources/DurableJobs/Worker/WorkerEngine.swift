@@ -359,10 +359,13 @@ final class WorkerEngine: Sendable {
 
   private func drop(_ results: [ClaimSettlement], _ error: any Error) {
     guard !results.isEmpty else { return }
+    let goesOn = (error as? JobError)?.cause as? ResultUnderWay == .goesOn
     logger.error(
-      "results could not be stored; their jobs run again",
+      goesOn
+        ? "results are not stored yet; jobs whose results never are run again"
+        : "results could not be stored; their jobs run again",
       metadata: ["jobs": "\(results.map(\.token.job))", "error": "\(error.briefly)"])
-    for result in results { onLoss(result.token, .running) }
+    for result in results where !goesOn { onLoss(result.token, .running) }
   }
 
   private func renew() async {
@@ -395,13 +398,10 @@ final class WorkerEngine: Sendable {
     } catch {
       complain(.renewal, error)
       for (attempt, askers) in zip(attempts, askers) { attempt.renewed(at: nil, askers) }
-      var hadProgress = false
       for (attempt, renewal) in zip(attempts, renewals) {
-        guard let progress = renewal.progress else { continue }
-        hadProgress = true
-        attempt.restore(progress)
+        if let progress = renewal.progress { attempt.restore(progress) }
       }
-      shared.withLock { $0.state.renewalFailed(hadProgress: hadProgress, uptime) }
+      shared.withLock { $0.state.renewalFailed(hadProgress: renewals.contains { $0.progress != nil }, uptime) }
     }
   }
 

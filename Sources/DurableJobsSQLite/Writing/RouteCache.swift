@@ -4,11 +4,11 @@ import DurableJobs
 /// which `changes` shows. A route with required conditions is deleted with its last job, maybe by another process, so
 /// each transaction looks it up again before adding a job to it. Numbers are never reused.
 final class RouteCache {
-  private(set) var byID: [Int64: Route] = [:]
+  @exclusivity(unchecked) private(set) var byID: [Int64: Route] = [:]
   /// Routes by conditions, queue and kind: those without conditions, and the others that this transaction has looked up.
-  private var ids: [Set<JobConstraint>: [String: [String: Int64]]] = [:]
+  @exclusivity(unchecked) private var ids: [Set<JobConstraint>: [String: [String: Int64]]] = [:]
   /// The one without conditions that was last looked up: the next job's is mostly the same.
-  private var last: Route?
+  @exclusivity(unchecked) private var last: Route?
   private var setByHand: [JobConstraint: Bool] = [:]
   private(set) var limits: [String: JobLimits] = [:]
   /// `durable_meta.changes` when all routes were read.
@@ -60,7 +60,7 @@ final class RouteCache {
   }
 
   func route(_ id: Int64, on connection: WriterConnection) throws -> Route? {
-    if let route = byID[id] { return route }
+    if let route = last?.id == id ? last : byID[id] { return route }
     try refresh(on: connection)
     return byID[id]
   }

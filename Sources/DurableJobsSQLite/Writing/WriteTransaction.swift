@@ -16,18 +16,18 @@ final class WriteTransaction {
   /// Why nothing of it was done.
   var failure: (any Error)?
   /// Rows of workers that renewed or claimed.
-  var signsOfLife: [Int64] = []
+  @exclusivity(unchecked) var signsOfLife: [Int64] = []
   /// Damaged rows that were found.
-  var unreadable: [JobID] = []
+  @exclusivity(unchecked) var unreadable: [JobID] = []
   /// Whether the counts of routes are unreliable.
-  var isMiscounted = false
+  @exclusivity(unchecked) var isMiscounted = false
   /// New claims, and those that ended.
-  var claimed: [(job: JobID, claim: WriterMemory.Held)] = []
-  var letGo: [ClaimToken] = []
+  @exclusivity(unchecked) var claimed: [(job: JobID, claim: WriterMemory.Held)] = []
+  @exclusivity(unchecked) var letGo: [ClaimToken] = []
   /// Rows of workers read in this transaction, and whether they are valid.
-  var standing: [Int64: Bool] = [:]
+  @exclusivity(unchecked) var standing: [Int64: Bool] = [:]
   /// Whether a job waits for any key; nil if that was not asked yet.
-  var isKeyAwaited: Bool?
+  @exclusivity(unchecked) var isKeyAwaited: Bool?
   private let workersBefore: [WorkerID: [WorkerRow]]
   private let epochBefore: Int64
 
@@ -35,15 +35,14 @@ final class WriteTransaction {
     connection: WriterConnection, memory: WriterMemory, policy: StorePolicy, process: OwnProcess, now: Int64,
     isHeard: Bool
   ) {
-    (self.connection, self.memory, self.policy) = (connection, memory, policy)
-    (self.process, self.now) = (process, now)
+    (self.connection, self.memory, self.policy, self.process, self.now) = (connection, memory, policy, process, now)
     (news, workersBefore, epochBefore) = (LedgerNews(isHeard: isHeard), memory.workers, memory.epoch)
     memory.routes.beginTransaction()
   }
 
   func carryOut(_ requests: [WriteRequest]) throws {
     for order in WriteRequest.Order.allCases {
-      for part in requests.lazy.flatMap(\.parts) where part.order == order { try part.act(self, nil) }
+      for request in requests { for part in request.parts where part.order == order { try part.act(self, nil) } }
     }
     try settleBatches()
     try writeCounts()
@@ -132,8 +131,7 @@ final class WriteTransaction {
   }
 
   func rolledBack() {
-    memory.workers = workersBefore
-    (memory.epoch, memory.notedAt) = (epochBefore, 0)
+    (memory.workers, memory.epoch, memory.notedAt) = (workersBefore, epochBefore, 0)
     memory.routes.forget()
   }
 }

@@ -36,9 +36,9 @@ final class Writer: @unchecked Sendable {
 
   private let connection: WriterConnection
   private let memory: WriterMemory
-  private var log: WriteAheadLog
+  @exclusivity(unchecked) private var log: WriteAheadLog
   /// The log that is known to have the store's mark.
-  private var markedLog: Int64?
+  @exclusivity(unchecked) private var markedLog: Int64?
   /// What to report once the app's own transaction is committed.
   private var told: WriteTransaction?
 
@@ -47,15 +47,13 @@ final class Writer: @unchecked Sendable {
     process: OwnProcess, time: StoreTime, latest: Int64, epoch: Int64,
     isHeard: @escaping @Sendable () -> Bool, tell: @escaping @Sendable (WriteTransaction) -> Void
   ) throws {
-    (self.pool, self.isLent) = (pool, isLent)
     connection = try pool.writeWithoutTransaction { WriterConnection(handle: try $0.handle(of: path)) }
-    (self.lock, self.path) = (lock, path)
     let resolved = resolvedPath(path) ?? path
     file = (FileStat(resolved)?.key, resolved)
-    (self.configuration, self.process) = (configuration, process)
+    (self.lock, self.path, self.configuration, self.process) = (lock, path, configuration, process)
     memory = WriterMemory(epoch: epoch, notedAt: latest)
     log = WriteAheadLog(path: resolved + "-wal")
-    (self.isHeard, self.tell, self.time) = (isHeard, tell, time)
+    (self.pool, self.isLent, self.isHeard, self.tell, self.time) = (pool, isLent, isHeard, tell, time)
     let thread = Thread { self.loop() }  // keeps the writer until it is closed
     thread.name = "durable-writer"
     thread.start()

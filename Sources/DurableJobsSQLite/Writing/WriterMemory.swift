@@ -19,16 +19,16 @@ final class WriterMemory {
 
   let routes = RouteCache()
   /// The last value read of `durable_meta.epoch`: how often the clock was set back.
-  var epoch: Int64
+  @exclusivity(unchecked) var epoch: Int64
   /// The time that the file is known to tell of.
-  var notedAt: Int64
+  @exclusivity(unchecked) var notedAt: Int64
   /// Rows by worker, newest last.
-  var workers: [WorkerID: [WorkerRow]] = [:]
-  var held: [JobID: Held] = [:]
+  @exclusivity(unchecked) var workers: [WorkerID: [WorkerRow]] = [:]
+  @exclusivity(unchecked) var held: [JobID: Held] = [:]
   /// Damaged jobs that could not even be suspended.
-  var untouchable: Set<JobID> = []
+  @exclusivity(unchecked) var untouchable: Set<JobID> = []
   /// The last terms decoded, since consecutive jobs often have the same text.
-  var lastTerms: (text: String, terms: StoredTerms)?
+  @exclusivity(unchecked) var lastTerms: (text: String, terms: StoredTerms)?
 
   init(epoch: Int64, notedAt: Int64) { (self.epoch, self.notedAt) = (epoch, notedAt) }
 

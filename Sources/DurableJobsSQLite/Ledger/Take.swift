@@ -26,21 +26,22 @@ extension WriteTransaction {
 
     own[last].claims += 1
     memory.workers[request.worker] = own
-    batch.jobs.reserveCapacity(picked.count)
-    for (var job, held, links) in picked {
-      let id = job.token.job
+    var seized: Set<JobID> = []
+    for (index, picked) in picked.enumerated() {
+      let id = batch.jobs[index].token.job
       do { try run(.mark, id, claim.rawValue, now) } catch let failure as SQLiteFailure where failure.concernsRow {
         batch.hasMore = true
         try seize(id, because: failure.message)
+        seized.insert(id)
         continue
       }
       FaultPoint.claimMarked.reach()
-      try moved(id, route: held.route, from: .ready, to: .running)
-      claimed.append((id, held))
-      if links.contains(.parents) { job.inputs = try inputs(of: id) }
-      if links.contains(.steps) { job.steps = try steps(of: id) }
-      batch.jobs.append(job)
+      try moved(id, route: picked.held.route, from: .ready, to: .running)
+      claimed.append((id, picked.held))
+      if picked.links.contains(.parents) { batch.jobs[index].inputs = try inputs(of: id) }
+      if picked.links.contains(.steps) { batch.jobs[index].steps = try steps(of: id) }
     }
+    if !seized.isEmpty { batch.jobs.removeAll { seized.contains($0.token.job) } }
     return batch
   }
 
@@ -107,7 +108,8 @@ extension WriteTransaction {
 
   // MARK: Picking
 
-  private typealias Picked = (job: ClaimedJob, held: WriterMemory.Held, links: Links)
+  /// What else is known of a job of the batch.
+  private typealias Picked = (held: WriterMemory.Held, links: Links)
 
   /// A read position in a route: its first job that has not been taken.
   private struct Cursor {
@@ -128,8 +130,8 @@ extension WriteTransaction {
 
   private struct Unreadable: Error { let reason: String }
 
-  /// The first ready jobs of these routes, by rank and then by id, within the free slots of each queue. Each route is
-  /// read only as far as needed, so that ten long routes cost as much as one.
+  /// Adds to the batch the first ready jobs of these routes, by rank and then by id, within the free slots of each
+  /// queue. Each route is read only as far as needed, so that ten long routes cost as much as one.
   private func pick(
     from routes: [Route], _ free: [String: Int], _ request: ClaimRequest, _ claim: ClaimNumber,
     _ batch: inout ClaimBatch, _ overdue: inout [JobID]
@@ -154,19 +156,18 @@ extension WriteTransaction {
       (cursors[$0].rank, cursors[$0].id) < (cursors[$1].rank, cursors[$1].id)
     }) {
       let (cursor, queue) = (cursors[first], cursors[first].route.queue)
-      guard let left = free[queue], left > 0 else {
+      guard let slots = free.index(forKey: queue), free.values[slots] > 0 else {
         if request.limited.contains(queue) { batch.full.insert(queue) } else { batch.hasMore = true }
         cursor.statement.reset()
         cursors.remove(at: first)
         continue
       }
-      switch read(cursor, claim) {
-      case _ where memory.untouchable.contains(cursor.id): break
-      case .success(let job) where job.held.deadline ?? .max <= now: overdue.append(cursor.id)
-      case .success(let job):
-        picked.append(job)
-        free[queue] = left - 1
-      case .failure(let damage): damaged.append((cursor.id, damage.reason))
+      if !memory.untouchable.contains(cursor.id) {
+        do throws(Unreadable) {
+          let job = try read(cursor, claim, &batch)
+          free.values[slots] -= job == nil ? 0 : 1
+          if let job { picked.append(job) } else { overdue.append(cursor.id) }
+        } catch { damaged.append((cursor.id, error.reason)) }
       }
       if try !cursors[first].step() {
         // Some could not be read, or exceeded the free slots: more may follow them.
@@ -184,27 +185,28 @@ extension WriteTransaction {
     return routes.filter { $0.id == route }
   }
 
-  private func read(_ cursor: Cursor, _ claim: ClaimNumber) -> Result<Picked, Unreadable> {
+  /// Adds the job to the batch; nil if its deadline has passed.
+  private func read(_ cursor: Cursor, _ claim: ClaimNumber, _ batch: inout ClaimBatch) throws(Unreadable) -> Picked? {
     let (row, route) = (cursor.statement, cursor.route)
-    guard !row.isNull(3) else { return .failure(Unreadable(reason: "what was asked for is missing")) }
+    guard !row.isNull(3) else { throw Unreadable(reason: "what was asked for is missing") }
     guard row.isBlob(5), let payload = row.data(5) else {
-      return .failure(Unreadable(reason: "the payload is missing or no data"))
+      throw Unreadable(reason: "the payload is missing or no data")
     }
-    guard let terms = try? terms(of: row.text(4)) else {
-      return .failure(Unreadable(reason: "the options are no JSON"))
-    }
+    guard let terms = try? terms(of: row.text(4)) else { throw Unreadable(reason: "the options are no JSON") }
     let links = Links(rawValue: row.int(6))
     let deadline = links.contains(.deadline) ? terms.deadline : nil
     let held = WriterMemory.Held(
       claim: claim, route: route.id, unique: terms.keyHold, deadline: deadline?.date.milliseconds,
       batch: terms.batch.map(BatchID.init(rawValue:)), isSlow: !links.isDisjoint(with: .slow),
       hasParents: links.contains(.parents))
-    let job = ClaimedJob(
-      token: ClaimToken(job: cursor.id, claim: claim.rawValue), queue: route.queue, kind: route.kind, payload: payload,
-      attempt: row.count(2) + 1, maxAttempts: terms.attempts, timeout: terms.duration, deadline: deadline?.toEnd,
-      requires: route.requires, whenLost: terms.interrupts == true ? .interrupts : .goesOn, key: terms.key,
-      createdAt: Date(milliseconds: row.int(3)), batch: terms.knownBatch)
-    return .success((job, held, links))
+    if let deadline = held.deadline, deadline <= now { return nil }
+    batch.jobs.append(
+      ClaimedJob(
+        token: ClaimToken(job: cursor.id, claim: claim.rawValue), queue: route.queue, kind: route.kind,
+        payload: payload, attempt: row.count(2) + 1, maxAttempts: terms.attempts, timeout: terms.duration,
+        deadline: deadline?.toEnd, requires: route.requires, whenLost: terms.interrupts == true ? .interrupts : .goesOn,
+        key: terms.key, createdAt: Date(milliseconds: row.int(3)), batch: terms.knownBatch))
+    return (held, links)
   }
 
   private func terms(of text: String?) throws -> StoredTerms {

@@ -103,7 +103,7 @@ final class Lookout<Answer: Equatable & Sendable>: AnyLookout {
 
   private func goOn() {
     switch state.withLock({ next(&$0) }) {
-    case .look: WorkerLoop.$stop.withValue(nil) { _ = Task { await look() } }  // ends with its one read, that of all
+    case .look: WorkerLoop.$caller.withValue(.init()) { _ = Task { await look() } }  // ends with one read, for all
     case .setTimer(let due):
       let timer = store.clock.schedule(at: due) { [weak self] in
         self?.state.withLock { if $0.timer?.due == due { $0.timer = nil } }

@@ -87,7 +87,7 @@ package final class StoreWatch: Sendable {
       return true
     }
     // Unstructured: it serves all waiters, not one that a worker stops. It ends when there is nothing to read.
-    if mustBegin { WorkerLoop.$stop.withValue(nil) { _ = Task { await look() } } }
+    if mustBegin { WorkerLoop.$caller.withValue(.init()) { _ = Task { await look() } } }
   }
 
   private func look() async {

@@ -311,16 +311,17 @@ public final class JobWorker: Sendable {
     until tell: AsyncStream<JobID>.Continuation
   ) async throws -> WorkerEngine.Summary {
     try await withThrowingTaskGroup(of: Void.self) { group in
+      let caller = WorkerLoop.Caller(stop: engine.interruption, handler: WorkerEngine.handler)
       let allTold = Gate()
       group.addTask(executorPreference: globalConcurrentExecutor) {
-        await WorkerLoop.$stop.withValue(engine.interruption) {
+        await WorkerLoop.$caller.withValue(caller) {
           await WorkerEngine.$observed.withValue(engine) { await Self.tell(ended, of: engine, to: observers) }
         }
         allTold.open()
       }
       for body in companions {
         group.addTask(executorPreference: globalConcurrentExecutor) {
-          await WorkerLoop.$stop.withValue(engine.interruption) { await body() }
+          await WorkerLoop.$caller.withValue(caller) { await body() }
         }
       }
       defer { group.cancelAll() }

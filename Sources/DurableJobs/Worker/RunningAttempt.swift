@@ -45,13 +45,13 @@ final class RunningAttempt: Sendable {
 
   /// Called when the handler has returned or thrown. Returns the progress to store, and the follow-ups of a success.
   func end() -> (progress: JobProgress?, followUps: [NewJob]) {
-    let ended = state.withLock { state in
+    let (timeout, askers, progress, followUps) = state.withLock { state in
       defer { (state.hasEnded, state.task, state.timeout, state.askers) = (true, nil, nil, []) }
-      return state
+      return (state.timeout, state.askers, state.progress, state.followUps)
     }
-    ended.timeout?.cancel()
-    for asker in ended.askers { asker.resume() }
-    return (ended.progress, ended.followUps)
+    timeout?.cancel()
+    for asker in askers { asker.resume() }
+    return (progress, followUps)
   }
 
   var followUps: [NewJob] { state.withLock(\.followUps) }

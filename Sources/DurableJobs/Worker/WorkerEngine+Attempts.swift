@@ -4,13 +4,13 @@ import Logging
 extension WorkerEngine {
   func begin(_ attempt: RunningAttempt) {
     let claim = attempt.claim
-    let (known, home) = shared.withLock { ($0.handlers[claim.kind], $0.handlers.queue(of: claim, in: store)) }
-    guard let handler = known else {
+    guard let handler = shared.withLock({ $0.handlers[claim.kind] }) else {
       return end(attempt, .interrupted)  // a store that answers with a kind that it was not asked for
     }
-    let context = JobContext(attempt, in: home, by: id, output: handler.output, logger: logger)
     // Ends by itself, or after `stop`; `drive` waits for it.
-    let task = WorkerLoop.$stop.withValue(interruption) { Task { await self.run(attempt, handler, context) } }
+    let task = WorkerLoop.$caller.withValue(.init(stop: interruption, handler: (self, claim.token))) {
+      Task { await self.run(attempt, handler) }
+    }
     let timeout = claim.timeout.map { limit in
       store.clock.schedule(after: limit) { [weak self] in
         if let self { attempt.stop(.timedOut, at: uptime) }
@@ -19,14 +19,11 @@ extension WorkerEngine {
     attempt.attach(task, timeout: timeout)
   }
 
-  private func run(_ attempt: RunningAttempt, _ handler: HandlerTable.Handler, _ context: JobContext) async {
+  private func run(_ attempt: RunningAttempt, _ handler: HandlerTable.Handler) async {
     let claim = attempt.claim
-    do {
-      let output = try await Self.$handler.withValue((self, claim.token)) {
-        try await handler.run(claim, within: context)
-      }
-      end(attempt, AttemptEnd.result(ofOutput: output))
-    } catch {
+    let home = shared.withLock { $0.handlers.queue(of: claim, in: store) }
+    let context = JobContext(attempt, in: home, by: id, output: handler.output, logger: logger)
+    do { end(attempt, AttemptEnd.result(ofOutput: try await handler.run(claim, within: context))) } catch {
       let result = AttemptEnd.result(ofError: error, claim: claim, stopReason: attempt.stopReason, retry: handler.retry)
       tell(of: error, claim, result)
       // An attempt that timed out threw whatever its cancellation caused, unless it is an exit that takes effect.

@@ -4,9 +4,12 @@ import Logging
 /// A worker's loop, which renews no lease while it waits for an answer: a store gives up soon what it can't answer.
 package enum WorkerLoop {
   @TaskLocal package static var isWaiting = false
+  /// Who calls: one value, since each that is bound is copied into the task of each job.
+  struct Caller: Sendable { var stop: StopBell?, handler: (engine: WorkerEngine, token: ClaimToken)? }
+  @TaskLocal static var caller = Caller()
   /// In a call of a worker or a handler: once it has rung, a store that can't answer for now throws an error that may pass,
   /// and the caller decides how long it tries.
-  @TaskLocal package static var stop: StopBell?
+  package static var stop: StopBell? { caller.stop }
 }
 
 /// One run of a worker: carries out the steps that ``WorkerState`` decides on.
@@ -35,7 +38,7 @@ final class WorkerEngine: Sendable {
   }
 
   /// The handler that the current task belongs to.
-  @TaskLocal static var handler: (engine: WorkerEngine, token: ClaimToken)?
+  static var handler: (engine: WorkerEngine, token: ClaimToken)? { WorkerLoop.caller.handler }
   /// The engine whose ended jobs the current task is told of.
   @TaskLocal static var observed: WorkerEngine?
 
@@ -81,7 +84,7 @@ final class WorkerEngine: Sendable {
   func drive() async throws -> Summary {
     let subscription = store.signals.listen { [weak self] in self?.hear($0) }
     defer { withExtendedLifetime(subscription) { gaveBack.open() } }
-    return try await WorkerLoop.$stop.withValue(stopBell) {
+    return try await WorkerLoop.$caller.withValue(.init(stop: stopBell, handler: Self.handler)) {
       do { return try await carryOutSteps() } catch {
         if shared.withLock({ $0.closed }) == nil { await retire() }
         throw error
@@ -266,20 +269,20 @@ final class WorkerEngine: Sendable {
         batch = try await store.settle(settlements, thenClaim: request)
       }
       settlements += shared.withLock { $0.state.leaveTurn() }
-      for (settlement, reply) in zip(settlements, batch.replies)
-      where reply.isAccepted && reply.state?.isFinished ?? false { onEnd(settlement.token.job) }
-      for (settlement, reply) in zip(settlements, batch.replies) where !reply.isAccepted {
+      let answers = zip(settlements.map(\.token), batch.replies)
+      for (token, reply) in answers where reply.isAccepted && reply.state?.isFinished ?? false { onEnd(token.job) }
+      for (token, reply) in answers where !reply.isAccepted {
         let state = reply.state?.rawValue ?? "removed"
-        onLoss(settlement.token, reply.state ?? .cancelled)
-        logger.debug("result refused", metadata: ["job": "\(settlement.token.job)", "state": "\(state)"])
+        onLoss(token, reply.state ?? .cancelled)
+        logger.debug("result refused", metadata: ["job": "\(token.job)", "state": "\(state)"])
       }
       isOver(.turn)
       let claimed = batch.claimed?.jobs ?? []
       let attempts = shared.withLock { shared in
         shared.state.turnEnded(claimed: batch.claimed, uptime)
         if shared.state.late.isEmpty { isOver(.late) }
-        return claimed.map { claim in
-          let attempt = RunningAttempt(claim, at: now) { [weak self] in self?.hasNews(isUrgent: $0) }
+        return claimed.indices.map { index in
+          let attempt = RunningAttempt(claimed[index], at: now) { [weak self] in self?.hasNews(isUrgent: $0) }
           shared.state.began(attempt)
           return attempt
         }

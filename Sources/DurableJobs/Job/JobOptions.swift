@@ -59,26 +59,29 @@ public struct JobOptions: Hashable, Sendable {
   public var unique: UniqueKey?
   /// The lane in which the job runs: one at a time, in order, across the whole store.
   public var lane: JobLane?
-  public var tags: Set<String>
   /// Conditions that must all hold where the job runs. Those of the kind, the payload and the call add up.
   public var requires: Set<JobConstraint>
   /// What happens when one of them stops holding while the job runs. By default the job continues.
   public var whenLost: JobConstraint.Loss?
+  public var tags: Set<String>
+}
 
+extension JobOptions {
+  // Assigned one by one, so many properties would be copied once more.
   public init(
     priority: JobPriority? = nil, start: JobTime? = nil, maxAttempts: Int? = nil, timeout: Duration? = nil,
     deadline: JobDeadline? = nil, key: String? = nil, unique: UniqueKey? = nil, lane: JobLane? = nil,
     tags: Set<String> = [], requires: Set<JobConstraint> = [], whenLost: JobConstraint.Loss? = nil
   ) {
-    (self.priority, self.start, self.maxAttempts, self.timeout) = (priority, start, maxAttempts, timeout)
-    (self.deadline, self.key, self.unique, self.lane) = (deadline, key, unique, lane)
-    (self.tags, self.requires, self.whenLost) = (tags, requires, whenLost)
+    self.init(
+      priority: priority, start: start, maxAttempts: maxAttempts, timeout: timeout, deadline: deadline, key: key,
+      unique: unique, lane: lane, requires: requires, whenLost: whenLost, tags: tags)
   }
 
   /// These options, with those that `other` sets taking precedence.
-  public consuming func overridden(by other: consuming JobOptions) -> JobOptions {
+  public consuming func overridden(by other: borrowing JobOptions) -> JobOptions {
     guard other.setsAny else { return self }
-    guard setsAny else { return other }
+    guard setsAny else { return copy other }
     return JobOptions(
       priority: other.priority ?? priority, start: other.start ?? start,
       maxAttempts: other.maxAttempts ?? maxAttempts, timeout: other.timeout ?? timeout,

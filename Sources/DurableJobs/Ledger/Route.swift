@@ -9,8 +9,7 @@ package struct Route: Hashable, Sendable {
   package var isPaused: Bool
 
   package init(id: Int64, queue: String, kind: String, requires: Set<JobConstraint>, isPaused: Bool) {
-    (self.id, self.queue, self.kind) = (id, queue, kind)
-    (self.requires, self.isPaused) = (requires, isPaused)
+    (self.id, self.queue, self.kind, self.requires, self.isPaused) = (id, queue, kind, requires, isPaused)
   }
 
   /// The requirements as they are stored: none is the empty text.

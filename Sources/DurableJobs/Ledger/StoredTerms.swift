@@ -22,7 +22,7 @@ package struct StoredTerms: Codable, Equatable {
 
   package init() {}
 
-  package init(_ terms: JobTerms, _ unique: KeyHold?) {
+  package init(_ terms: borrowing JobTerms, _ unique: KeyHold?) {
     maxAttempts = terms.maxAttempts == Defaults.maxAttempts ? nil : terms.maxAttempts
     timeout = terms.timeout?.milliseconds
     key = terms.key

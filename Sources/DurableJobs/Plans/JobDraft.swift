@@ -18,7 +18,7 @@ struct JobDraft: Sendable {
   }
 
   init<P: JobPayload>(
-    _ job: P, after: [any JobReference], options: JobOptions, by encoder: PayloadEncoder = PayloadEncoder()
+    _ job: P, after: [any JobReference], options: borrowing JobOptions, by encoder: PayloadEncoder = PayloadEncoder()
   ) throws {
     let (payload, inputs, hasOpen) = encoder.encode(job)
     if !hasOpen { try job.validate() }
@@ -44,12 +44,12 @@ struct JobDraft: Sendable {
       }
       return JobEdge(target, wait.dependency.condition, slot: wait.slot)
     }
-    let terms = JobTerms(queue.defaults.setsAny ? queue.defaults.overridden(by: options) : options)
-    var job = NewJob(queue: queue.name, kind: kind, payload: payload, terms: terms, edges: edges)
+    let terms = queue.defaults.setsAny ? JobTerms(queue.defaults.overridden(by: options)) : JobTerms(options)
+    let plain = NewJob(queue: queue.name, kind: kind, payload: payload, terms: terms, edges: edges)
     guard queue.middleware.isEmpty || !HandlerTable.isOwn(kind) else {
       throw JobError(.invalidArgument, "'\(kind)' begins like the library's own kinds, which bypass middleware")
     }
-    for middleware in queue.middleware { try middleware.enqueue(&job) }
+    let job = queue.middleware.isEmpty ? plain : try queue.middleware.reduce(into: plain) { try $1.enqueue(&$0) }
     try job.check()
     if let deadline = job.terms.deadline, case let now = queue.store.clock.now {
       try deadline.dated(at: now).check(start: job.terms.start.date(at: now), else: .invalidArgument)

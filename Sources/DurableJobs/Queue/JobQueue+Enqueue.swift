@@ -13,8 +13,8 @@ extension JobQueue {
   public func enqueue<P: JobPayload>(
     _ job: P, after: [any JobReference] = [], options: JobOptions = JobOptions()
   ) async throws -> JobHandle<P.Output> {
-    let new = try prepare(job, after: after, options: options)
-    return handle(try await store.insert(JobInsertion([new])).jobs[0], as: P.self)
+    let reply = try await store.insert(JobInsertion([prepare(job, after: after, options: options)]))
+    return handle(reply.jobs[0], as: P.self)
   }
 
   /// Stores jobs in one transaction, all or none, durably when this returns, with ids in their order. Where another job
@@ -59,15 +59,5 @@ extension JobQueue {
     _ job: P, after: [any JobReference] = [], options: JobOptions = JobOptions()
   ) throws -> NewJob {
     try PayloadEncoder.lent { try JobDraft(job, after: after, options: options, by: $0) }.job(in: self)
-  }
-}
-
-extension JobTerms {
-  package init(_ options: JobOptions) {
-    self.init(
-      priority: options.priority ?? .normal, start: options.start ?? .now,
-      maxAttempts: options.maxAttempts ?? Defaults.maxAttempts, timeout: options.timeout,
-      deadline: options.deadline, key: options.key, unique: options.unique, lane: options.lane, tags: options.tags,
-      requires: options.requires, whenLost: options.whenLost ?? .goesOn)
   }
 }

@@ -38,8 +38,7 @@ public struct ClaimRequest: Sendable {
   ) {
     self.worker = worker
     self.queues = queues ?? Set(free.keys)
-    (self.kinds, self.satisfied, self.absent) = (kinds, satisfied, absent)
-    (self.free, self.lease) = (free, lease)
+    (self.kinds, self.satisfied, self.absent, self.free, self.lease) = (kinds, satisfied, absent, free, lease)
   }
 }
 
@@ -78,21 +77,23 @@ public struct ClaimedJob: Sendable {
   public var createdAt: Date?
   /// The batch that the job is in, or whose `whenDone` it is.
   public var batch: BatchID?
-  /// How the jobs ended that this one waited for, by ``JobEdge/slot``.
-  public var inputs: [Int: JobEnd]
   /// The results of steps that earlier attempts finished, by name.
   public var steps: [String: Data]
+  /// How the jobs ended that this one waited for, by ``JobEdge/slot``.
+  public var inputs: [Int: JobEnd]
+}
 
+extension ClaimedJob {
   public init(
     token: ClaimToken, queue: String, kind: String, payload: Data, attempt: Int, maxAttempts: Int,
     timeout: Duration? = nil, deadline: Date? = nil, requires: Set<JobConstraint> = [],
     whenLost: JobConstraint.Loss = .goesOn, key: String? = nil, createdAt: Date? = nil, batch: BatchID? = nil,
     inputs: [Int: JobEnd] = [:], steps: [String: Data] = [:]
   ) {
-    (self.token, self.queue, self.kind, self.payload) = (token, queue, kind, payload)
-    (self.attempt, self.maxAttempts, self.timeout, self.deadline) = (attempt, maxAttempts, timeout, deadline)
-    (self.requires, self.whenLost, self.key, self.createdAt) = (requires, whenLost, key, createdAt)
-    (self.batch, self.inputs, self.steps) = (batch, inputs, steps)
+    self.init(
+      token: token, queue: queue, kind: kind, payload: payload, attempt: attempt, maxAttempts: maxAttempts,
+      timeout: timeout, deadline: deadline, requires: requires, whenLost: whenLost, key: key, createdAt: createdAt,
+      batch: batch, steps: steps, inputs: inputs)
   }
 }
 
@@ -172,8 +173,7 @@ public struct ClaimSettlement: Hashable, Sendable {
   public init(
     token: ClaimToken, result: Result, code: String? = nil, progress: JobProgress? = nil, followUps: [NewJob] = []
   ) {
-    (self.token, self.result, self.code) = (token, result, code)
-    (self.progress, self.followUps) = (progress, followUps)
+    (self.token, self.result, self.code, self.progress, self.followUps) = (token, result, code, progress, followUps)
   }
 }
 

@@ -20,17 +20,18 @@ public struct NewJob: Hashable, Codable, Sendable {
   public var queue: String
   public var kind: String
   public var payload: Data
-  public var terms: JobTerms
   /// What the job waits for. It becomes ``JobState/skipped`` once one of these can no longer be met.
   public var edges: [JobEdge]
+  public var terms: JobTerms
+}
 
+extension NewJob {
   public init(queue: String, kind: String, payload: Data, terms: JobTerms = JobTerms(), edges: [JobEdge] = []) {
-    (self.queue, self.kind, self.payload) = (queue, kind, payload)
-    (self.terms, self.edges) = (terms, edges)
+    self.init(queue: queue, kind: kind, payload: payload, edges: edges, terms: terms)
   }
 
   /// Throws ``JobError/Code/invalidArgument`` or ``JobError/Code/notEncodable`` for what no store accepts.
-  public func check() throws {
+  public borrowing func check() throws {
     try Self.check(queue: queue)
     try Self.check(name: kind, "the kind")
     if let key = terms.key { try Self.check(name: key, "the key") }
@@ -87,16 +88,26 @@ public struct JobTerms: Hashable, Codable, Sendable {
   public var whenLost: JobConstraint.Loss
   /// If the job is a `whenDone`, the batch that it follows.
   package var follows: BatchID?
+}
 
+extension JobTerms {
   public init(
     priority: JobPriority = .normal, start: JobTime = .now, maxAttempts: Int = Defaults.maxAttempts,
     timeout: Duration? = nil, deadline: JobDeadline? = nil, key: String? = nil, unique: UniqueKey? = nil,
     lane: JobLane? = nil, tags: Set<String> = [], requires: Set<JobConstraint> = [],
     whenLost: JobConstraint.Loss = .goesOn
   ) {
-    (self.priority, self.start, self.maxAttempts, self.timeout) = (priority, start, maxAttempts, timeout)
-    (self.deadline, self.key, self.unique, self.lane) = (deadline, key, unique, lane)
-    (self.tags, self.requires, self.whenLost) = (tags, requires, whenLost)
+    self.init(
+      priority: priority, start: start, maxAttempts: maxAttempts, timeout: timeout, deadline: deadline, key: key,
+      unique: unique, lane: lane, tags: tags, requires: requires, whenLost: whenLost, follows: nil)
+  }
+
+  package init(_ options: borrowing JobOptions) {
+    self.init(
+      priority: options.priority ?? .normal, start: options.start ?? .now,
+      maxAttempts: options.maxAttempts ?? Defaults.maxAttempts, timeout: options.timeout,
+      deadline: options.deadline, key: options.key, unique: options.unique, lane: options.lane, tags: options.tags,
+      requires: options.requires, whenLost: options.whenLost ?? .goesOn, follows: nil)
   }
 }
 

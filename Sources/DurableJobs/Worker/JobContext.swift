@@ -36,15 +36,16 @@ public struct JobContext: Sendable {
   /// The job's queue, as the worker was made with it.
   let home: JobQueue
   private let workersLogger: Logger
+}
 
+extension JobContext {
   init(_ running: RunningAttempt, in home: JobQueue, by worker: WorkerID, output: Any.Type?, logger: Logger) {
     let claim = running.claim
-    (id, kind, key, queue) = (claim.token.job, claim.kind, claim.key, claim.queue)
-    (attempt, maxAttempts, deadline) = (claim.attempt, claim.maxAttempts, claim.deadline)
-    createdAt = claim.createdAt ?? home.store.clock.now
-    batch = claim.batch.map { home.batch($0) }
-    (self.home, store, self.worker, self.running, workersLogger) = (home, home.store, worker, running, logger)
-    self.output = output
+    self.init(
+      id: claim.token.job, attempt: claim.attempt, maxAttempts: claim.maxAttempts, kind: claim.kind, key: claim.key,
+      createdAt: claim.createdAt ?? home.store.clock.now, batch: claim.batch.map { home.batch($0) }, queue: claim.queue,
+      deadline: claim.deadline, store: home.store, worker: worker, running: running, output: output, home: home,
+      workersLogger: logger)
   }
 
   /// Why the handler was asked to stop; nil if it was not. The task is cancelled at the same time.
@@ -59,10 +60,7 @@ public struct JobContext: Sendable {
     }
     let bytes = try value.map { try JobCoding.encode($0) }
     try bytes?.check(asOutputOf: "job \(id)")
-    return (
-      store,
-      ClaimSettlement(token: token, result: .succeeded(output: bytes), followUps: running.followUps)
-    )
+    return (store, ClaimSettlement(token: token, result: .succeeded(output: bytes), followUps: running.followUps))
   }
 
   /// Whether the claim holds now and the handler was not asked to stop. Check it before anything that can't be undone:

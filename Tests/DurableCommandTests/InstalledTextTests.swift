@@ -1,6 +1,7 @@
 #if Shell
   import Console
   import Foundation
+  import Subprocess
   import Testing
 
   @Suite("What is installed beside the command")
@@ -35,45 +36,75 @@
       }
     }
 
-    @Test(
-      "paths are completed by the names of files and folders, in bash as one types",
-      arguments: [
-        ("repair en", "repair english.txt"), ("status --store en", "status --store english.txt"),
-        ("add --cwd fo", "add --cwd folder/"), ("add -i en", "add -i english.txt"), ("get -o fo", "get -o folder/"),
-        ("add -- cat en", "add -- cat english.txt"), ("add cat en", "add cat english.txt"),
-        ("add -- only-in-", "add -- only-in-this-test"), ("add only-in-", "add only-in-this-test"),
-        ("edit 1 -- cat en", "edit 1 -- cat english.txt"),
-        ("schedule add n --every 1h -- only-in-", "schedule add n --every 1h -- only-in-this-test"),
-        ("add --cwd=fo", "add --cwd=folder/"), ("add --env-a", "add --env-all"), ("retr", "retry"),
-      ])
-    func bash(typed: String, completed: String) async throws {
-      let script = try await durable("--generate-completion-script", "bash").text
-      try script.write(toFile: durable.folder + "/script", atomically: true, encoding: .utf8)
+    /// What is typed before a tab, and what it becomes where these files and this command are.
+    private static let typed = [
+      ("repair en", "repair english.txt"), ("status --store en", "status --store english.txt"),
+      ("add --cwd fo", "add --cwd folder/"), ("add -i en", "add -i english.txt"), ("get -o fo", "get -o folder/"),
+      ("add -- cat en", "add -- cat english.txt"), ("add cat en", "add cat english.txt"),
+      ("add -- only-in-", "add -- only-in-this-test"), ("add only-in-", "add only-in-this-test"),
+      ("edit 1 -- cat en", "edit 1 -- cat english.txt"),
+      ("schedule add n --every 1h -- only-in-", "schedule add n --every 1h -- only-in-this-test"),
+      ("add --cwd=fo", "add --cwd=folder/"), ("add --cwd ~/fo", "add --cwd ~/folder/"),
+      ("add --env-a", "add --env-all"), ("retr", "retry"),
+    ]
+
+    /// Writes the shell's script, under the name by which zsh finds it, and makes what is to be completed. Nil, and why is
+    /// printed, if the shell is not here.
+    private func prepare(_ shell: String) async throws -> [Environment.Key: String?]? {
+      guard Self.isHere(shell) else {
+        print("No \(shell) is here to complete what is typed")
+        return nil
+      }
+      let script = try await durable("--generate-completion-script", shell).text
+      #expect(!script.contains("words of a command"))
+      try script.write(toFile: durable.folder + "/_durable", atomically: true, encoding: .utf8)
       _ = try await durable.shell(
         "touch english.txt; mkdir folder bin; printf '#!/bin/sh\n' > bin/only-in-this-test; chmod +x bin/*")
       let path = "\(Durable.products):\(durable.folder)/bin:" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
-      let ended = try await durable.onTerminal(
-        "--norc", "--noprofile", "-i", program: "bash",
-        environment: ["PATH": path, "PS1": "> ", "INPUTRC": "/dev/null", "HISTFILE": "/dev/null"]
-      ) { terminal in
-        terminal.press("durable() { :; }; . ./script; echo it\"\" is read\n")
-        try await terminal.shows("a prompt") { $0.text.hasSuffix("it is read\n>") }
-        terminal.press("durable \(typed)\t\n")
-        terminal.press("exit\n")
-      }
-      #expect(ended.text.lines.contains("> durable \(completed)"), "\(ended.text.text)")
+      return [
+        "PATH": path, "HOME": durable.folder, "XDG_CONFIG_HOME": nil, "XDG_DATA_HOME": nil,
+        "PS1": "> ", "INPUTRC": "/dev/null", "HISTFILE": "/dev/null",
+      ]
     }
 
-    @Test("paths, and the words of a command, are completed in zsh and fish by what they have for these")
-    func otherShells() async throws {
-      let zsh = try await durable("--generate-completion-script", "zsh").text
-      #expect(zsh.contains("'--cwd[Run in this folder.]:folder:_files -/'"))
-      #expect(zsh.contains("]:file:_files'") && zsh.contains("'(-)*::cmd:_normal'") && zsh.contains("':path:_files'"))
-      let fish = try await durable("--generate-completion-script", "fish").text
-      #expect(fish.contains("-l 'cwd' -d 'Run in this folder.' -rfa '(__durable_complete_directories)'"))
-      #expect(fish.contains(/"durable add" -ge 1' -kFa '\(__fish_complete_command\)'/))
-      #expect(fish.contains(/"durable repair" -eq 1' -F/))
-      for script in [zsh, fish] { #expect(!script.contains("words of a command")) }
+    @Test(
+      "paths, words of commands, options and verbs are completed as one types, in bash and zsh",
+      arguments: [
+        ("bash", "bash --norc --noprofile -i", ". ./_durable"),
+        (
+          "zsh", "zsh -f -i",
+          "PS1='> '; setopt NO_AUTO_REMOVE_SLASH; fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -D"
+        ),
+      ])
+    func asTyped(shell: String, command: String, reading: String) async throws {
+      guard let environment = try await prepare(shell) else { return }
+      let ended = try await durable.onTerminal(
+        "-c", "exec \(command)", program: "sh", columns: 200, rows: 100, environment: environment
+      ) { terminal in
+        terminal.press("durable() { echo \"got: $*\"; }; \(reading); echo it\"\" is read\n")
+        try await terminal.shows("a prompt") { $0.text.hasSuffix("it is read\n>") }
+        for (index, (typed, _)) in Self.typed.enumerated() {
+          terminal.press("durable \(typed)\t\n")
+          try await terminal.shows("\(index + 1) commands") { got($0).count > index }
+        }
+        terminal.press("exit\n")
+      }
+      #expect(got(ended.text) == Self.typed.map(\.1))
+    }
+
+    private func got(_ text: TerminalText) -> [String] {
+      text.lines.filter { $0.hasPrefix("got: ") }.map { String($0.dropFirst(5).replacing(durable.folder, with: "~")) }
+    }
+
+    @Test("fish offers the same, and nothing else")
+    func fish() async throws {
+      guard let environment = try await prepare("fish") else { return }
+      for (typed, completed) in Self.typed {
+        let offered = try await durable.shell(
+          "fish --no-config -c 'source _durable; complete -C \"durable \(typed)\"'", environment: environment)
+        let words = offered.text.split(separator: "\n").compactMap { $0.split(separator: "\t").first.map(String.init) }
+        #expect(words == [completed.split(separator: " ").last.map(String.init)], "\(typed): \(offered.stderr)")
+      }
     }
 
     @Test("the help, the manual page and the documents have every exit code that there is, and no other")

@@ -16,9 +16,22 @@
       }
       if text.hasPrefix("#compdef durable") {
         return text.replacing(
-          #/'\*:cmd:\{local -a list;[^\n]*words of a command[^\n]*\}'/#, with: "'(-)*::cmd:_normal'")
+          #/'\*:cmd:\{local -a list;[^\n]*words of a command[^\n]*\}'/#, with: "'(-)*::cmd:_normal'"
+        ).replacing("\n_durable() {\n", with: "\n_durable() {\n\(zsh)\n")
+          // The parser's are completed in the next word alone, and not behind `=`.
+          .replacing(#/(['*,{]--[a-z0-9\-]+)((?:,-[A-Za-z])*(?:\}')?\[(?:\\.|[^\]\\\n])*\]:)/#) { "\($0.1)=\($0.2)" }
       }
-      return text.replacing("-fka '(\(mark))'", with: "-kFa '(__fish_complete_command)'")
+      guard text.hasPrefix("function __durable_") else { return text }
+      let words = #"__durable_should_offer_completions_for_positional "durable add""#
+      return text.replacing(
+        "'\(words) -ge 1' -fka '(\(mark))'",
+        with: """
+          '\(words) -eq 1; and not __durable_has_command' -kfa '(__fish_complete_command)'
+          complete -c 'durable' -n '\(words) -gt 1; and not __durable_has_command' -F
+          """
+      ).replacing(
+        #/(function __durable_complete_directories\n).*?\nend/#.dotMatchesNewlines(), with: { "\($0.1)\(folders)\nend" }
+      ) + "\n\(fish)\n"
     }
 
     private static let bashCall = #"__durable_complete_command "${positional_number}""#
@@ -56,6 +69,40 @@
       }
 
       complete -o bashdefault -o default -o filenames -F _durable_or_command durable
+      """#
+
+    private static let zsh = #"""
+          # The parser does not know of what stands behind `--` in these verbs.
+          if [[ "${words[2]}" == (add|edit|schedule|batch) ]]; then
+              local -i dashes="${words[(ie)--]}"
+              if (( dashes < CURRENT )); then
+                  shift "${dashes}" words
+                  (( CURRENT -= dashes ))
+                  _normal
+                  return
+              fi
+          fi
+      """#
+
+    private static let fish = #"""
+      # The parser does not know of what stands behind `--` in these verbs.
+      function __durable_has_command
+          set -l words (commandline -opc)
+          contains -- -- $words; and contains -- "$words[2]" add edit schedule batch
+      end
+
+      function __durable_complete_command
+          set -l words (commandline -opc)
+          set -l command (string escape -- $words[(math 1 + (contains -i -- -- $words))..]) (commandline -ct)
+          complete -C "$command"
+      end
+
+      complete -c 'durable' -n __durable_has_command -kfa '(__durable_complete_command)'
+      """#
+
+    /// Of a path that begins with `~`, too, and of one behind `--option=`.
+    private static let folders = #"""
+          __fish_complete_directories (string replace -r -- '^--[a-z-]+=' '' (commandline -ct)) ''
       """#
   }
 #endif

@@ -22,6 +22,8 @@ final class DiskRecord: Sendable {
   private let path: String
   private let before = Lock<[String: Data]?>(nil)
   private let events = Lock<[Event]>([])
+  /// How often the files were read, written, measured or locked.
+  let calls = Lock(0)
 
   /// Of a store that is not open yet.
   init(of path: String) {
@@ -135,6 +137,14 @@ private final class Recording: @unchecked Sendable {
     heard.pointee.xSync = { file, flags in
       recording.call(file!, { $0.xSync(file, flags) }) { .flush(name: $0) }
     }
+    heard.pointee.xRead = { file, bytes, count, offset in
+      recording.call(file!, { $0.xRead(file, bytes, count, offset) })
+    }
+    heard.pointee.xFileSize = { file, size in recording.call(file!, { $0.xFileSize(file, size) }) }
+    heard.pointee.xLock = { file, level in recording.call(file!, { $0.xLock(file, level) }) }
+    heard.pointee.xShmLock = { file, offset, count, flags in
+      recording.call(file!, { $0.xShmLock(file, offset, count, flags) })
+    }
     heard.pointee.xClose = { file in
       let heard = file!.pointee.pMethods
       defer { UnsafeMutablePointer(mutating: heard!).deallocate() }
@@ -145,11 +155,12 @@ private final class Recording: @unchecked Sendable {
 
   private func call(
     _ file: UnsafeMutablePointer<sqlite3_file>, _ method: (sqlite3_io_methods) -> Int32,
-    _ event: (String) -> DiskRecord.Event
+    _ event: ((String) -> DiskRecord.Event)? = nil
   ) -> Int32 {
     let told = files.withLock { $0[file]! }
+    told.record.calls.withLock { $0 += 1 }
     let code = method(told.methods.pointee)
-    if code == SQLITE_OK { told.record.add(event(told.name)) }
+    if code == SQLITE_OK, let event { told.record.add(event(told.name)) }
     return code
   }
 }

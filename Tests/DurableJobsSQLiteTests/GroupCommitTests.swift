@@ -51,6 +51,35 @@ import Testing
     #expect(try await store.counts(where: .all)[.ready] == 21)
   }
 
+  @MainActor
+  @Test
+  func `C62 Storing 5,000 jobs one by one, the main actor waits for no transaction, and no file is touched till then`()
+    async throws
+  {
+    let record = DiskRecord(of: folder.path("main.sqlite"))
+    defer { record.end() }
+    let store = try folder.store("main.sqlite")
+    let queue = JobQueue(store: store)
+    try await queue.enqueue(kind: "work", payload: Data("{}".utf8))
+    let (isBusy, goOn) = (Gate(), DispatchSemaphore(value: 0))
+    async let busy: Void = store.onWriter { _ in
+      isBusy.open()
+      goOn.wait()
+    }
+    await isBusy.pass()
+    let calls = record.calls.value
+    #expect(calls > 0)
+    // The main actor alone lets the transaction go on, and only once all of them wait for its end.
+    let storing = (0..<5_000).map { _ in Task { try await queue.enqueue(kind: "work", payload: Data("{}".utf8)) } }
+    while store.engine.writer.waitingCount < storing.count { await Task.yield() }
+    #expect(record.calls.value == calls)
+    goOn.signal()
+    try await busy
+    for task in storing { _ = try await task.value }
+    #expect(try await store.counts(where: .all)[.ready] == 5_001)
+    await store.close()
+  }
+
   @Test func `What is listened for while a transaction goes on is heard`() async throws {
     let (isBusy, goOn) = (Gate(), DispatchSemaphore(value: 0))
     let heard = Lock<ForeignChange>([])

@@ -5,7 +5,7 @@
 
   /// Middleware that stores payloads encrypted with AES-GCM (NIST SP 800-38D), with keys that can be rotated:
   ///
-  ///     let encryption = JobEncryption(keys: ["2026-11": new, "2025": old], current: "2026-11")
+  ///     let encryption = try JobEncryption(keys: ["2026-11": new, "2025": old], current: "2026-11")
   ///     let mail = JobQueue("mail", store: store, middleware: [encryption])
   ///
   /// New jobs are encrypted with the current key; jobs stored with any of the other keys still run. To rotate, first

@@ -3,9 +3,9 @@ import Foundation
 
 /// A durable job as an `Operation`: its stored data and its progress.
 ///
-///     let upload = DurableOperation(id: "photo-7", kind: "upload", payload: photo)
-///     upload.addDependency(login)
-///     queue.addOperation(upload)
+///     let upload = try DurableOperation(id: "photo-7", kind: "upload", payload: photo)
+///     upload.addDependency(resize)
+///     operations.addOperation(upload)
 ///
 /// It is only a view: the job is in the store, a ``DurableOperationQueue`` in any process runs the handler of its kind,
 /// and the operation finishes when the job has ended. `start()` and `main()` do not run it. It can be added only once.

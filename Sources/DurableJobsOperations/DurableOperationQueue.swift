@@ -8,7 +8,7 @@ import Logging
 ///     let queue = DurableOperationQueue(name: "uploads", store: store, maxRetries: 3) { error, operation in
 ///       print(operation.id, error.map { "\($0)" } ?? "done")
 ///     }
-///     queue.register("photo") { operation, context in try await upload(operation.decode(Photo.self)) }
+///     queue.register("photo") { operation, context in try await send(operation.decode(Photo.self)) }
 ///     queue.addOperation(try DurableOperation(id: "photo-7", kind: "photo", payload: photo))
 ///
 /// Once `addOperation` returns, the job is stored as durably as its store promises; the calling thread is blocked for

@@ -1,5 +1,5 @@
 // swift-format-ignore-file
-// Written by scripts/extract-snippets from README.md and docs. Change those, and run it.
+// Written by scripts/extract-snippets from README.md, docs and the comments in Sources. Change those, and run it.
 
 import DurableJobs
 import DurableJobsApp
@@ -1359,5 +1359,308 @@ func snippet114() async throws {
     if case .removed(let job) = event { print(job.id, "was deleted") }
     if case .changedElsewhere = event { print("look again") }
     if case .missed(let count) = event { print(count, "events were too many") }
+  }
+}
+
+// Sources/DurableJobs/Constraints/ConstraintMonitor.swift, comment 1
+extension Given {
+  static func comment115() async throws {
+    struct VPNMonitor: ConstraintMonitor {
+      func changes() -> some AsyncSequence<Bool, Never> { AsyncStream { vpn.follow($0) } }
+    }
+  }
+}
+
+// Sources/DurableJobs/Job/JobMiddleware.swift, comment 1
+extension Given {
+  static func comment116() async throws {
+    let queue = JobQueue("mail", store: store, middleware: [Tenants(), encryption])
+    _ = queue
+  }
+}
+
+// Sources/DurableJobs/Job/UniqueKey.swift, comment 1
+extension Given {
+  static func comment117() async throws {
+    try await queue.enqueue(Sync(account: 7), options: .init(unique: "sync-7"))
+    try await queue.enqueue(Save(draft), options: .init(unique: UniqueKey("draft-3", policy: .replace)))
+  }
+}
+
+// Sources/DurableJobs/Plans/JobChain.swift, comment 1
+extension Given {
+  static func comment118() async throws {
+    let chain = JobChain(Login(user: user))
+      .then { FetchAvatar(session: $0, size: 64) }
+      .then { ShowImage(image: $0) }
+      .catch { ReportFailure(failure: $0) }
+    let image = try await queue.enqueue(chain).value
+    _ = chain
+    _ = image
+  }
+}
+
+// Sources/DurableJobs/Plans/JobInput.swift, comment 1
+extension Given {
+  static func comment119() async throws {
+    struct FetchAvatar: Job {
+      @JobInput var session: Session
+      var size: Int
+      static let kind = "fetch-avatar"
+      func run(in context: JobContext) async throws -> Avatar { try await server.avatar(of: session, size: size) }
+    }
+    try await queue.enqueue(FetchAvatar(session: login.output, size: 64))
+  }
+}
+
+// Sources/DurableJobs/Plans/JobPlan.swift, comment 1
+extension Given {
+  static func comment120() async throws {
+    var plan = JobPlan("album")
+    let cover = plan.add(Fetch(url: coverURL))
+    let pages = pageURLs.map { plan.add(Fetch(url: $0)) }
+    plan.add(Bind(cover: cover.output, pages: pages.map(\.output)), named: "bind")
+    let album = try await queue.enqueue(plan)
+    _ = cover
+    _ = pages
+    _ = album
+  }
+}
+
+// Sources/DurableJobs/Plans/JobReference.swift, comment 1
+extension Given {
+  static func comment121() async throws {
+    try await queue.enqueue(Publish(), after: [upload, .end(of: scan), .failure(of: backup), .key("import-7")])
+  }
+}
+
+// Sources/DurableJobs/Queue/JobExplanation.swift, comment 1
+extension Given {
+  static func comment122() async throws {
+    print(try await queue.explain(id))   // Job 7 is blocked. It waits for job 5, which is suspended.
+  }
+}
+
+// Sources/DurableJobs/Queue/JobQueue.swift, comment 1
+extension Given {
+  static func comment123() async throws {
+    let queue = JobQueue(store: try SQLiteStore(path: "jobs.sqlite"))
+    try await queue.enqueue(Greet(name: "world"))
+    _ = queue
+  }
+}
+
+// Sources/DurableJobs/Worker/JobWorker.swift, comment 1
+extension Given {
+  static func comment124() async throws {
+    let worker = JobWorker(queue)
+    worker.register(Greet.self)
+    try await worker.runUntilIdle()
+    _ = worker
+  }
+}
+
+// Sources/DurableJobs/Worker/JobWorker.swift, comment 2
+extension Given {
+  static func comment125() async throws {
+    worker.onFinish { job in if job.state == .failed { await alarm.ring(job.failures.last?.message) } }
+  }
+}
+
+// Sources/DurableJobsApp/JobInbox.swift, comment 1
+extension Given {
+  static func comment126() async throws {
+    let inbox = JobInbox(folder: group.appending(path: "jobs"))
+    try inbox.drop(Upload(file: file), on: "uploads")       // in the share extension
+    try await inbox.takeIn(to: store)                       // in the app, before its worker starts
+    _ = inbox
+  }
+}
+
+// Sources/DurableJobsEncryption/JobEncryption.swift, comment 1
+#if Encryption
+extension Given {
+  static func comment127(old: SymmetricKey, new: SymmetricKey) async throws {
+    let encryption = try JobEncryption(keys: ["2026-11": new, "2025": old], current: "2026-11")
+    let mail = JobQueue("mail", store: store, middleware: [encryption])
+    _ = encryption
+    _ = mail
+  }
+}
+#endif
+
+// Sources/DurableJobsHTTP/Download.swift, comment 1
+#if HTTP
+extension Given {
+  static func comment128() async throws {
+    let downloader = Downloader(store: store)
+    downloader.register(with: worker)
+    let file = try await queue.enqueue(Download(from: url, to: folder)).value
+    _ = downloader
+    _ = file
+  }
+}
+#endif
+
+// Sources/DurableJobsHTTP/Outbox/SendRequest.swift, comment 1
+#if HTTP
+extension Given {
+  static func comment129() async throws {
+    Outbox(store: store).register(with: worker)
+    try await queue.enqueue(SendRequest(.post, url, body: .json(order)))
+  }
+}
+#endif
+
+// Sources/DurableJobsOperations/DurableOperation.swift, comment 1
+extension Given {
+  static func comment130() async throws {
+    let upload = try DurableOperation(id: "photo-7", kind: "upload", payload: photo)
+    upload.addDependency(resize)
+    operations.addOperation(upload)
+    _ = upload
+  }
+}
+
+// Sources/DurableJobsOperations/DurableOperationQueue.swift, comment 1
+extension Given {
+  static func comment131() async throws {
+    let queue = DurableOperationQueue(name: "uploads", store: store, maxRetries: 3) { error, operation in
+      print(operation.id, error.map { "\($0)" } ?? "done")
+    }
+    queue.register("photo") { operation, context in try await send(operation.decode(Photo.self)) }
+    queue.addOperation(try DurableOperation(id: "photo-7", kind: "photo", payload: photo))
+    _ = queue
+  }
+}
+
+// Sources/DurableJobsPostgres/Lending/PostgresTransaction.swift, comment 1
+#if Postgres
+extension Given {
+  static func comment132(store: PostgresStore, transaction: PostgresTransaction) async throws {
+    try transaction.execute("INSERT INTO orders VALUES($1, $2)", ["17", "tea"])
+  }
+}
+#endif
+
+// Sources/DurableJobsPostgres/Lending/Transactions.swift, comment 1
+#if Postgres
+extension Given {
+  static func comment133(store: PostgresStore, transaction: PostgresTransaction) async throws {
+    try await store.transaction { transaction in
+      try transaction.execute("INSERT INTO orders VALUES($1, $2)", ["17", "tea"])
+      try queue.enqueue(SendReceipt(order: 17), in: transaction)
+    }
+  }
+}
+#endif
+
+// Sources/DurableJobsPostgres/PostgresStore.swift, comment 1
+#if Postgres
+extension Given {
+  static func comment134(store: PostgresStore, transaction: PostgresTransaction) async throws {
+    let store = try await PostgresStore("postgres://jobs@db.example.com/app")
+    _ = store
+  }
+}
+#endif
+
+// Sources/DurableJobsProcess/ShellCommand+Supervision.swift, comment 1
+#if Process
+extension Given {
+  static func comment135() async throws {
+    ShellCommand.superviseIfAsked()
+  }
+}
+#endif
+
+// Sources/DurableJobsProcess/ShellCommand.swift, comment 1
+#if Process
+extension Given {
+  static func comment136() async throws {
+    worker.register(ShellCommand.self)
+  }
+}
+#endif
+
+// Sources/DurableJobsSQLite/Transactions.swift, comment 1
+extension Given {
+  static func comment137() async throws {
+    try await pool.write { db in
+      try order.insert(db)
+      try queue.enqueue(SendReceipt(order: order.id), in: db)
+    }
+  }
+}
+
+// Sources/DurableJobsSchedules/JobQueue+Schedules.swift, comment 1
+extension Given {
+  static func comment138() async throws {
+    try await queue.schedule("nightly", .cron("0 4 * * *", timeZone: "Europe/Berlin"), Cleanup())
+  }
+}
+
+// Sources/DurableJobsSchedules/JobSchedule.swift, comment 1
+extension Given {
+  static func comment139() async throws {
+    worker.register(JobSchedule.self)
+  }
+}
+
+// Sources/DurableJobsService/JobMetrics.swift, comment 1
+#if Service
+extension Given {
+  static func comment140(server: any Service, logger: Logger) async throws {
+    let metrics = JobMetrics()
+    let mail = JobQueue("mail", store: store, middleware: [metrics])
+    let group = ServiceGroup(services: [metrics.gauges(of: [mail]), JobWorker(mail).service()], logger: logger)
+    _ = metrics
+    _ = mail
+    _ = group
+  }
+}
+#endif
+
+// Sources/DurableJobsService/JobTracing.swift, comment 1
+#if Service
+extension Given {
+  static func comment141(server: any Service, logger: Logger) async throws {
+    let mail = JobQueue("mail", store: store, middleware: [JobTracing()])
+    _ = mail
+  }
+}
+#endif
+
+// Sources/DurableJobsService/JobWorkerService.swift, comment 1
+#if Service
+extension Given {
+  static func comment142(server: any Service, logger: Logger) async throws {
+    let group = ServiceGroup(services: [worker.service(), server], gracefulShutdownSignals: [.sigterm], logger: logger)
+    try await group.run()
+    _ = group
+  }
+}
+#endif
+
+// Sources/DurableJobsSystem/AddressProbe.swift, comment 1
+extension Given {
+  static func comment143() async throws {
+    worker.provide(.network, AddressProbe(host: "api.example.org", port: 443))
+  }
+}
+
+// Sources/DurableJobsTesting/TestJobs.swift, comment 1
+extension Given {
+  static func comment144() async throws {
+    let jobs = TestJobs()
+    let model = PhotoModel(queue: jobs.queue)            // what you test
+    try await model.share(photo)
+    #expect(try await jobs.enqueued(Upload.self) == [Upload(photo: photo.id)])
+
+    jobs.worker.register(Upload.self)
+    try await jobs.drain()                               // runs what may run now
+    try await jobs.advance(by: .seconds(60))             // and what comes due within a minute, back-offs too
+    _ = jobs
+    _ = model
   }
 }

@@ -1,7 +1,7 @@
 /// Reports whether a condition holds on this machine. `DurableJobsSystem` has some; your own takes a few lines:
 ///
 ///     struct VPNMonitor: ConstraintMonitor {
-///       func changes() -> some AsyncSequence<Bool, Never> { AsyncStream { … } }
+///       func changes() -> some AsyncSequence<Bool, Never> { AsyncStream { vpn.follow($0) } }
 ///     }
 public protocol ConstraintMonitor: Sendable {
   associatedtype Changes: AsyncSequence<Bool, Never>

@@ -6,7 +6,7 @@ import Foundation
 ///       @JobInput var session: Session
 ///       var size: Int
 ///       static let kind = "fetch-avatar"
-///       func run(in context: JobContext) async throws -> Avatar { try await server.avatar(of: session, size) }
+///       func run(in context: JobContext) async throws -> Avatar { try await server.avatar(of: session, size: size) }
 ///     }
 ///     try await queue.enqueue(FetchAvatar(session: login.output, size: 64))
 ///

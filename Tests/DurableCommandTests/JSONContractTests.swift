@@ -1,22 +1,33 @@
 #if Shell
+  import DurableJobs
   import Foundation
   import LyingServer
   import PostgresTestServer
+  import TestProcesses
   import Testing
 
   @testable import DurableJobsSQLite
 
-  @Suite("The JSON of every command is as docs/json.md says")
+  @Suite("The JSON of every command is as docs/json.md says, and that says nothing more", .everythingIsSeen)
   struct JSONContractTests {
     let durable: Durable
     let schema: JSONSchema
 
     init() throws {
       durable = try Durable()
+      schema = try Self.page.get()
+      Self.begun.withLock { _ = $0.insert(Test.current?.name ?? "") }
+    }
+
+    fileprivate static let page = Result { try read() }
+
+    private static func read() throws -> JSONSchema {
       let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
-      schema = try JSONSchema(page: root.appendingPathComponent("docs/json.md").path)
+      return try JSONSchema(page: root.appendingPathComponent("docs/json.md").path)
     }
+
+    fileprivate static let begun = Lock<Set<String>>([])
 
     /// Holds each line against one of these, of those that say what they are against that.
     private func check(
@@ -74,6 +85,51 @@
       try check(try await durable("tree", "1", "--json"), "job")
       try check(try await durable("wait", "1", "2", "--json"), "jobs")
       try check(try await durable("status", "--json", "--all"), "status")
+    }
+
+    @Test("of what keeps a job from running, of what runs, and of what was too much to keep")
+    func reasons() async throws {
+      let store = try SQLiteStore(path: durable.store)
+      let mail = JobQueue("mail", store: store)
+      let (worker, mayEnd) = (JobWorker(mail), Gate())
+      worker.register(kind: "mail") { _, context in
+        try context.report(progress: 0.5, "half of it")
+        await mayEnd.pass()
+        return nil
+      }
+      try check(try await durable("limits", "set", "--queue", "mail", "--running", "1", "--json"), "limit")
+      let running = try await mail.enqueue(kind: "mail", payload: Data("{}".utf8))
+      worker.start()
+      try await until { try await durable.job(Int(running.rawValue))["progress"] is [String: Any] }
+      for kind in ["mail", "unknown"] { try await mail.enqueue(kind: kind, payload: Data("{}".utf8)) }
+      try await durable("pause", "--queue", "paused")
+      _ = try await durable.add("--queue", "paused", "--", "true")
+      _ = try await durable.add("--lane", "x", "--after", "k", "--deadline", "1h", "--", "true")
+      let behind = try await durable.add("--lane", "x", "--", "true")
+      _ = try await durable.add("--lane", "y", "--after", "\(behind)", "--", "true")
+      _ = try await durable.add("--after-end", "later", "--", "true")
+      // It closes a circle.
+      _ = try await durable.add("--lane", "y", "--key", "k", "--", "true")
+      for job in try await store.jobs(JobQuery(limit: 100)) {
+        try check(try await durable("show", "\(job.id)", "--json"), "job")
+        try check(try await durable("explain", "\(job.id)", "--json"), "explanation")
+      }
+      mayEnd.open()
+      await worker.stop()
+      await store.close()
+      let much = try await durable.add("--", "sh", "-c", "head -c 12000000 /dev/zero | tr '\\0' x")
+      try await durable("work", "--drain")
+      try check(try await durable.shell(#""$DURABLE" log \#(much) --json | grep leftOut"#), "log")
+      try check(try await durable("prune", "--compact", "--json"), "prune")
+      try check(try await durable("schedule", "add", "often", "--every", "1s", "--json", "--", "true"), "schedule")
+      try check(
+        try await durable.shell(
+          #"""
+          "$DURABLE" work --json > lines & worker=$!
+          until grep succeeded lines; do sleep 0.05; done
+          kill $worker; wait $worker
+          """#), "event")
+      try check(try await durable("schedule", "--json"), "schedules")
     }
 
     @Test("of a store that is not there, and none where what is printed is no JSON")
@@ -168,6 +224,8 @@
       try check(try await durable("get", "--json", server.url("/a.bin"), server.url("/b.bin")), "event", "job")
       try check(try await durable("get", "--detach", "--json", server.url("/c.bin")), "job")
       try check(try await durable("send", "--follow", "--json", "POST", server.url("/orders")), "job", "log")
+      try check(try await durable("send", "--json", "POST", server.url("/orders")), "job")
+      try check(try await durable("work", "--drain", "--json"), "event")
     }
 
     #if Postgres
@@ -221,6 +279,7 @@
 
     @Test("and the schema would tell of a field that is missing, is new or has changed")
     func strict() throws {
+      let schema = try Self.read()
       let good: [String: Any] = ["queue": "q", "paused": true]
       #expect(schema.complaints(good, "pause") == [])
       #expect(schema.complaints(["queue": "q"], "pause").count == 1)
@@ -228,5 +287,28 @@
       #expect(schema.complaints(["queue": 1, "paused": 1], "pause").count == 2)
       #expect(schema.complaints(["changed": [1, "2"], "refused": [Any]()] as [String: Any], "change").count == 1)
     }
+  }
+
+  /// Once the suite is over, nothing of the schema may be left that no command's answer had.
+  private struct EverythingIsSeen: SuiteTrait, TestScoping {
+    /// The tests that show all of it. Where some were left out, or are not compiled, nothing is said.
+    private static let needed: Set = [
+      "jobs()", "reasons()", "suspended()", "care()", "services()", "changes()", "transfers()", "servers()",
+      "errors(arguments:)",
+      "notes()",
+    ]
+
+    func provideScope(
+      for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+      try await function()
+      guard JSONContractTests.begun.value.isSuperset(of: Self.needed) else { return }
+      let schema = try JSONContractTests.page.get()
+      #expect(schema.places.subtracting(schema.seen.value).sorted() == [])
+    }
+  }
+
+  extension Trait where Self == EverythingIsSeen {
+    fileprivate static var everythingIsSeen: Self { Self() }
   }
 #endif

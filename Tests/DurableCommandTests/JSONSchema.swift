@@ -1,9 +1,13 @@
 #if Shell
+  import DurableJobs
   import Foundation
 
   /// As much of JSON Schema as the page about JSON uses.
-  struct JSONSchema {
+  struct JSONSchema: @unchecked Sendable {
+    // Checked by hand: these are values of JSON, which nobody changes.
     private let definitions: [String: Any]
+    /// The definitions that something was held against, and the properties that had a value, as `job.progress.fraction`.
+    let seen = Lock<Set<String>>([])
 
     /// The one of a page: its block of JSON.
     init(page: String) throws {
@@ -17,22 +21,34 @@
       self.definitions = definitions
     }
 
-    var names: Set<String> { Set(definitions.keys) }
+    /// All that can be ``seen``.
+    var places: Set<String> {
+      func places(in schema: Any?, at place: String) -> [String] {
+        guard let schema = schema as? [String: Any] else { return [] }
+        let parts = [schema["items"]].compactMap(\.self) + (schema["anyOf"] as? [Any] ?? [])
+        return parts.flatMap { places(in: $0, at: place) }
+          + (schema["properties"] as? [String: Any] ?? [:]).flatMap { key, schema in
+            ["\(place).\(key)"] + places(in: schema, at: "\(place).\(key)")
+          }
+      }
+      return Set(definitions.flatMap { [$0] + places(in: $1, at: $0) })
+    }
 
     /// What is wrong with a value, by that definition, with the path to it.
     func complaints(_ value: Any, _ name: String) -> [String] {
-      guard let schema = definitions[name] as? [String: Any] else { return ["there is no definition \(name)"] }
-      return complaints(value, schema, name)
+      complaints(value, ["$ref": "#/$defs/\(name)"], name, at: name)
     }
 
-    private func complaints(_ value: Any, _ schema: [String: Any], _ path: String) -> [String] {
+    /// `place` is where the schema stands.
+    private func complaints(_ value: Any, _ schema: [String: Any], _ path: String, at place: String) -> [String] {
       if let reference = schema["$ref"] as? String {
         let name = String(reference.dropFirst("#/$defs/".count))
         guard let schema = definitions[name] as? [String: Any] else { return ["\(path): there is no \(reference)"] }
-        return complaints(value, schema, path)
+        seen.withLock { _ = $0.insert(name) }
+        return complaints(value, schema, path, at: name)
       }
       if let any = schema["anyOf"] as? [[String: Any]] {
-        let all = any.map { complaints(value, $0, path) }
+        let all = any.map { complaints(value, $0, path, at: place) }
         return all.contains { $0.isEmpty } ? [] : all.flatMap { $0 }
       }
       var found: [String] = []
@@ -53,7 +69,7 @@
         found.append("\(path) is '\(text)', and not as \(pattern)")
       }
       if let items = schema["items"] as? [String: Any], let array = value as? [Any] {
-        for (index, item) in array.enumerated() { found += complaints(item, items, "\(path)[\(index)]") }
+        for (index, item) in array.enumerated() { found += complaints(item, items, "\(path)[\(index)]", at: place) }
       }
       if let object = value as? [String: Any] {
         for key in schema["required"] as? [String] ?? [] where object[key] == nil {
@@ -62,9 +78,10 @@
         let properties = schema["properties"] as? [String: Any] ?? [:]
         for (key, value) in object {
           if let property = properties[key] as? [String: Any] {
-            found += complaints(value, property, "\(path).\(key)")
+            if !(value is NSNull) { seen.withLock { _ = $0.insert("\(place).\(key)") } }
+            found += complaints(value, property, "\(path).\(key)", at: "\(place).\(key)")
           } else if let others = schema["additionalProperties"] as? [String: Any] {
-            found += complaints(value, others, "\(path).\(key)")
+            found += complaints(value, others, "\(path).\(key)", at: place)
           } else if schema["additionalProperties"] as? Bool == false {
             found.append("\(path).\(key) is not in the schema")
           }

@@ -43,6 +43,14 @@
     package func register(with worker: JobWorker) {
       ShellCommand.requireSupervision()
       guard let store = worker.store else { return }
+      // Whoever takes a command next looks for its lock elsewhere. Others may have a place for it.
+      guard store.path != nil || store is InMemoryStore else {
+        return worker.logger.warning(
+          """
+          this worker leaves commands to others: nothing says where this machine keeps the locks and logs of its store's \
+          commands, so one could run twice at once. Set PostgresStore.Configuration.folder
+          """)
+      }
       let remains = CommandRemains(store)
       let held = HeldCommands(store, remains)
       worker.register(ShellCommand.self) { [self] in try await run($0, store, remains, held, $1) }
@@ -90,11 +98,6 @@
       do {
         // Its own processes would be strangers there, or nobody.
         guard ProcessEntry.isOfThisSpace else { throw JobExit.suspend(because: Self.foreignTable) }
-        // Whoever takes the job next looks for its lock elsewhere. Others may have a place for it.
-        guard store.path != nil || store is InMemoryStore else {
-          try context.report(progress: 0, Self.noPlace)
-          throw JobExit.snooze(for: .seconds(.random(in: 30...60)))
-        }
         // What is stored and runs beside it belongs to another store.
         guard !remains.isStoreReplaced else { throw Refusal("the store was replaced; stop this worker", ESTALE) }
         try folder.create()
@@ -222,10 +225,6 @@
     private static let foreignTable =
       "it could not be started: /proc is not that of this worker's container or PID namespace, so nobody could tell whether "
       + "the command lives. Mount it there, as 'unshare --mount-proc' does, and resume the job"
-
-    private static let noPlace =
-      "not started: nothing says where this machine keeps the locks and logs of this store's commands, so it could run "
-      + "twice at once. Set PostgresStore.Configuration.folder in the program that took it"
 
     private static func leftBehind(_ lock: CommandLock, of other: JobID? = nil) -> String {
       let whose = other.map { "job \($0)" } ?? "this command"

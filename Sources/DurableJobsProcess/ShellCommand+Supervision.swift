@@ -42,7 +42,9 @@
     /// Runs commands, and calls `onEvent` with their events, from any thread.
     ///
     /// Throws nothing; only needs `ShellCommand.superviseIfAsked()` at the beginning of the program, and ends the
-    /// program without it. While the worker runs, logs are deleted with their jobs.
+    /// program without it. While the worker runs, logs are deleted with their jobs. On a store that names no place on
+    /// this machine, as a `PostgresStore` without a `Configuration.folder`, it registers nothing and logs that: commands
+    /// are left to other workers.
     public func register(
       _ type: ShellCommand.Type, onEvent: @escaping @Sendable (JobContext, ShellCommand.Event) -> Void = { _, _ in }
     ) {

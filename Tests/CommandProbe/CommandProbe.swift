@@ -10,7 +10,8 @@
   ///     CommandProbe work STORE [CONCURRENCY]   runs what is stored until nothing is left to do
   ///     CommandProbe unasked STORE              the same, without supervising if asked
   ///     CommandProbe deaf …                     the same as without that word, where the parent ignores the end of children
-  ///     CommandProbe nowhere                    runs a command whose store names no place, and says what became of it
+  ///     CommandProbe nowhere                    works on a store that names no place until nothing is left to do, and says
+  ///                                             what became of a command there
   ///     CommandProbe headless                   stays, without its first thread
   ///     CommandProbe alone FOLDER [away]        closes all that it inherited, and stays; "away": leaves its group first
   @main struct CommandProbe {
@@ -49,9 +50,8 @@
       let worker = JobWorker(queue)
       worker.register(ShellCommand.self)
       let job = try await queue.enqueue(ShellCommand(["true"]))
-      _ = try await worker.runNext()
-      let stored = try await job.snapshot
-      print(stored.state, stored.progress?.message ?? "")
+      try await worker.runUntilIdle()
+      print(try await job.snapshot.state)
     }
 
     /// Notes in the folder that it runs, and if another one does too: each holds a lock there to its end.

@@ -87,15 +87,22 @@
       #expect(paths.allSatisfy { $0.contains("durable-\(getpid())-") && $0.hasSuffix("/1") })
     }
 
-    @Test func `where a store names no place for what belongs to it, no command starts, and its job says what to do`()
+    @Test func `where a store names no place for what belongs to it, a worker leaves commands to others, and says why`()
       throws
     {
-      let words = Pipe()
-      let program = try ChildProcess(Place.probe, ["nowhere"], output: words.fileHandleForWriting.fileDescriptor)
-      try words.fileHandleForWriting.close()
-      let said = String(decoding: try words.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+      let (words, state) = (Pipe(), Pipe())
+      let program = try ChildProcess(
+        Place.probe, ["nowhere"], output: state.fileHandleForWriting.fileDescriptor,
+        error: words.fileHandleForWriting.fileDescriptor)
+      for pipe in [words, state] { try pipe.fileHandleForWriting.close() }
+      func text(_ pipe: Pipe) throws -> String {
+        String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+      }
+      #expect(try text(state) == "ready\n")
+      let said = try text(words)
+      #expect(said.contains("leaves commands to others"), "\(said)")
+      #expect(said.contains("PostgresStore.Configuration.folder"), "\(said)")
       #expect(program.wait() == .exited(0))
-      #expect(said.hasPrefix("scheduled ") && said.contains("PostgresStore.Configuration.folder"), "\(said)")
     }
 
     @Test func `a command is stored as it always was`() throws {

@@ -34,7 +34,7 @@ public final class JobWorker: Sendable {
   typealias Monitor = @Sendable (@escaping @Sendable (Bool) -> Void) async -> Void
 
   package let store: (any JobStore)?
-  private let logger: Logger
+  package let logger: Logger
   private let setup: Lock<Setup>
 
   /// Creates a worker for several queues of one store, each with the most jobs that may run at once.

@@ -66,8 +66,11 @@
       return .look
     }
 
-    /// Whether a command that is found to have ended now may have done that because it was sent HUP with its supervisor.
-    func mayAnswerHangUp(_ now: Duration) -> Bool { hungUp.map { now <= $0 + CommandLock.termination } ?? false }
+    /// Whether a command that is found to have ended now may have done that because it was sent HUP with its supervisor:
+    /// a worker that was sent it, too, gives the command its grace before it is told to end.
+    func mayAnswerHangUp(_ now: Duration) -> Bool {
+      hungUp.map { now <= $0 + Defaults.grace + CommandLock.termination } ?? false
+    }
 
     /// The command was asked to end, and has not.
     private mutating func pressing(_ asked: Duration, _ half: Duration?, _ now: Duration) -> Step {

@@ -87,12 +87,12 @@
       #expect(ended.next(.seconds(1)) == .look)
     }
 
-    @Test func `an end may be the answer to a HUP for 5 s, and no longer`() {
+    @Test func `an end may be the answer to a HUP for the worker's grace and the time of a TERM, and no longer`() {
       let course = Course()
       #expect(!course.mayAnswerHangUp(.zero))
       course.change { $0.hungUp = .seconds(1) }
-      #expect(course.mayAnswerHangUp(.seconds(6)))
-      #expect(!course.mayAnswerHangUp(.milliseconds(6001)))
+      #expect(course.mayAnswerHangUp(.seconds(16)))
+      #expect(!course.mayAnswerHangUp(.milliseconds(16_001)))
     }
 
     @Test func `a command that can't even be killed is given up`() {

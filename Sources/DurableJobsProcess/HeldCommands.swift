@@ -30,6 +30,8 @@
     /// suspended it and has not taken that back, for longer.
     func hold(_ context: JobContext, because words: String) -> JobExit {
       let reason = (context.stopReason == .suspended ? words : "\(words), and the job goes on").cutToMessage
+      // The note is of who has the job now.
+      guard context.stopReason != .claimLost else { return .suspend(because: reason) }
       mkdir(notes, 0o700)
       // If it can't be noted, a person has to resume it.
       try? JSONEncoder().encode(Note(reason: reason, batch: context.batch?.id))

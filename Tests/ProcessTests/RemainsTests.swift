@@ -171,12 +171,13 @@
 
     /// Has a handler suspend the job that is there as one does that finds something alive, once `body` is done.
     private func hold(
-      _ held: HeldCommands, _ place: Place, after body: @escaping @Sendable (JobContext) async throws -> Void = { _ in }
+      _ held: HeldCommands, _ place: Place, because words: String = "process 7 lives",
+      after body: @escaping @Sendable (JobContext) async throws -> Void = { _ in }
     ) async throws {
       let worker = JobWorker(place.queue)
       worker.register(ShellCommand.self) { _, context in
         try await body(context)
-        throw held.hold(context, because: "process 7 lives")
+        throw held.hold(context, because: words)
       }
       try #require(await worker.runNext())
     }
@@ -208,6 +209,21 @@
       #expect(await !held.letGo())
       #expect(try await job.snapshot.state == .suspended)
       if isKnown { #expect(try await job.snapshot.reason == "process 7 lives") }
+    }
+
+    @Test func `an attempt that has lost its job leaves alone what who has it now has noted`() async throws {
+      let place = try Place()
+      let job = try await place.add("true")
+      try JobFolder(job.id, in: place.store).create()
+      let held = HeldCommands(place.store, CommandRemains(place.store))
+      try await hold(held, place, because: "process 6 lives") { context in
+        try await place.queue.resetAll()
+        try await hold(held, place)
+        await until { context.stopReason == .claimLost }
+      }
+      #expect(try await job.snapshot.reason == "process 7 lives, and the job goes on")
+      #expect(await !held.letGo())
+      #expect(try await job.snapshot.state == .ready)
     }
 
     @Test func `a worker that is up lets it go on by itself`() async throws {

@@ -119,12 +119,25 @@
       }
 
       @Test(
+        "a connection string is one in whatever order its parameters stand, and a name with an equals sign is a file's",
+        arguments: [
+          ("connect_timeout=5 host=db user=u password=secret dbname=jobs", true), ("a = 'b c'\n dbname = jobs", true),
+          (" port=1", true), ("durable_schema=s", true), ("a=b.sqlite", false), ("a=b myhost=c", false),
+          ("a=b host", false), ("./a=b host=c", false), ("host", false),
+        ])
+      func connectionString(text: String, isOne: Bool) throws {
+        if case .server = try StorePlace(text) { #expect(isOne) } else { #expect(!isOne) }
+      }
+
+      @Test(
         "a store on a server is shown as it was typed, but for its password",
         arguments: [
           ("postgres://u:p%40?#@h:1/d?a=b", "postgres://u@h:1/d?a=b", true),
           ("postgres://u@h,i:2/d?password=x&a=b@c", "postgres://u@h,i:2/d?a=b@c", true),
           ("postgres://h:1,i:2/d?a=b@c", "postgres://h:1,i:2/d?a=b@c", false),
           ("postgres:///d", "postgres:///d", false),
+          ("postgres://h/d?scram_client_key=x&a=b", "postgres://h/d?a=b", true),
+          ("a=b host=h scram_server_key='x y'", "a=b host=h", true),
         ])
       func shownPlace(text: String, shown: String, hasSecret: Bool) throws {
         let place = try ServerPlace(text)

@@ -22,7 +22,9 @@
     /// Nil for the usual one.
     private(set) var schema: String?
 
-    private static let secrets: Set = ["password", "sslpassword", "oauth_client_secret"]
+    private static let secrets: Set = [
+      "password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key",
+    ]
 
     /// Parameters that name files. A `host` that is no whole path is a name to libpq.
     private static let files: Set = [

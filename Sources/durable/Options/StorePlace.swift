@@ -15,11 +15,7 @@
 
     /// What people write for it. A file whose name looks like a connection string is written with a folder, as `./host=x`.
     init(_ text: String) throws {
-      if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://")
-        || text.contains("=")
-          && text.prefixMatch(
-            of: /\s*(host|hostaddr|port|dbname|user|password|passfile|service|sslmode|durable_[a-z]+)\s*=/) != nil
-      {
+      if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") || Self.isConnectionString(text) {
         self = .server(try ServerPlace(text))
         return
       }
@@ -30,6 +26,15 @@
       }
       let path = NSString(string: text).expandingTildeInPath
       self = .file(path.hasPrefix("/") ? path : try Self.here() + "/" + path)
+    }
+
+    /// Whether it begins with a parameter of libpq's that no file's name begins with, or with any, and such a one follows that
+    /// says which server, or as whom.
+    private static func isConnectionString(_ text: String) -> Bool {
+      let place = /(?:[a-z_]+\s*=.*\s)?(?:host|hostaddr|dbname|user|password|passfile|service)\s*=/
+      let other = /(?:port|sslmode|durable_[a-z]+)\s*=/
+      let text = text.drop(while: \.isWhitespace)
+      return text.prefixMatch(of: other) != nil || text.prefixMatch(of: place.dotMatchesNewlines()) != nil
     }
 
     /// The current folder.

@@ -36,7 +36,7 @@
       }
       guard isDue else { return }
       tell(.received(bytes, of: total))
-      report(fraction, total.map { "\(bytes.megabytes) of \($0.megabytes) MB" } ?? "\(bytes.megabytes) MB")
+      report(fraction, total.map { bytes.asBytes(of: $0) } ?? bytes.asBytes)
     }
 
     /// The file that the job's first attempt found here.
@@ -70,10 +70,5 @@
     private func report(_ fraction: Double, _ message: String) {
       try? context.report(progress: fraction, message)
     }
-  }
-
-  extension Int64 {
-    /// As in "12.3".
-    fileprivate var megabytes: String { "\(self / 1_000_000).\(self % 1_000_000 / 100_000)" }
   }
 #endif

@@ -2,6 +2,7 @@
   import ArgumentParser
   import Console
   import DurableJobs
+  import DurableJobsHTTP
   import DurableJobsProcess
   import DurableJobsSQLite
   import Foundation
@@ -24,7 +25,7 @@
       let ids = try await enqueue(material, store)
       let stage = DemoStage(total: ids.count)
       stage.tell(
-        "\(ids.count) real commands over \(material.files) files, \(material.bytes.megabytes), in a scratch folder.",
+        "\(ids.count) real commands over \(material.files) files, \(Int64(material.bytes).asBytes), in a scratch folder.",
         .bold)
       let demo = CommandsDemo(
         material: material, store: store, ids: ids, stage: stage,
@@ -73,10 +74,5 @@
       }
       ScratchFolder.remove(folder)
     }
-  }
-
-  extension Int {
-    /// As in "11.8 MB".
-    var megabytes: String { "\(self / 1_000_000).\(self / 100_000 % 10) MB" }
   }
 #endif

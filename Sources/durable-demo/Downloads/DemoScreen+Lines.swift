@@ -1,5 +1,6 @@
 #if Shell
   import Console
+  import DurableJobsHTTP
 
   /// A line of a screen, in pieces of one look each.
   struct ScreenLine: Hashable, Sendable {

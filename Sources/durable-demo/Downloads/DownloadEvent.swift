@@ -1,6 +1,7 @@
 #if Shell
   import Console
   import DurableJobs
+  import DurableJobsHTTP
   import Foundation
 
   /// A download as the store knows it.

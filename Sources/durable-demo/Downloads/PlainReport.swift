@@ -1,5 +1,6 @@
 #if Shell
   import Console
+  import DurableJobsHTTP
   import Foundation
 
   /// The download demo in plain lines, where there is no terminal: events go in, lines come out.

@@ -1,6 +1,7 @@
 #if Shell
   import Console
   import DurableJobs
+  import DurableJobsHTTP
   import Foundation
 
   /// The news as lines for a person.

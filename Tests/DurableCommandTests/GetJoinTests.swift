@@ -64,6 +64,22 @@
       #expect(try files == ["held.bin", "a.bin"])
     }
 
+    @Test("what is to be typed names the store")
+    func namesStore() async throws {
+      server.serve("/held.bin", .file(content).holding(after: 100_000))
+      let held = server.url("/held.bin")
+      let store = durable.folder + "/other.sqlite"
+      let first = try await durable.get(["--store", store, "-o", "out", held]) { [durable, server] _ in
+        await server.held("/held.bin")
+        let refused = try await durable("get", "--store", store, "--remote-time", "-o", "out", held)
+        #expect(refused.stderr.contains("end it with: durable cancel 1 --store \(store)\n"), "\(refused.stderr)")
+        let suspended = try await durable("suspend", "1", "--store", store)
+        #expect(suspended.status == .exited(0))
+      }
+      #expect(first.status == .exited(1))
+      #expect(first.stderr.contains("Go on with: durable resume 1 --store \(store)\n"), "\(first.stderr)")
+    }
+
     @Test("a list with options of each file, and a file of checksums, brings each as it is to be; -q says nothing")
     func options() async throws {
       for name in ["a", "b", "c"] { server.serve("/" + name, .file(content)) }

@@ -317,7 +317,7 @@
                 "Job \(id) is to fetch \(download.shownURL) already: nothing was added, and "
                   + lacks.joined(separator: ", "))
             }
-          case .runsOtherwise, .isNeededOtherwise: refusals.append(download.refusal(entry))
+          case .runsOtherwise, .isNeededOtherwise: refusals.append(download.refusal(entry, in: store))
           }
         }
       }
@@ -357,15 +357,15 @@
     fileprivate var shownURL: String { url.withoutCredentials.withoutPasswords }
 
     /// What to say where another job stands in its way.
-    func refusal(_ entry: DownloadIntake.Entry) -> String {
+    func refusal(_ entry: DownloadIntake.Entry, in store: OpenStore) -> String {
       switch entry {
       case .job: ""
       case .runsOtherwise(let id):
         "job \(id) is fetching \(shownURL) already, with other options. Wait for it, or end it with: "
-          + "durable cancel \(id)"
+          + store.command("cancel \(id)")
       case .isNeededOtherwise(let id, let waiting):
         "job \(id) is to fetch \(shownURL) with other options, and job \(waiting) waits for it. "
-          + "Leave it so, or end both with: durable cancel \(id)"
+          + "Leave it so, or end both with: \(store.command("cancel \(id)"))"
       }
     }
   }

@@ -66,9 +66,9 @@
     /// Headers that come from a file are no secret here.
     private static func isFile(_ header: some StringProtocol) -> Bool { header.hasPrefix("@") && header != "@-" }
 
-    /// The sentence for a person.
-    var hint: String {
-      guard let text else { return "Go on with the same command, or with: durable work" }
+    /// The sentence for a person. `work` is what else goes on, if the command can't be shown.
+    func hint(or work: String) -> String {
+      guard let text else { return "Go on with the same command, or with: \(work)" }
       guard !hidden.isEmpty else { return "Go on with: \(text)" }
       return "Go on with: \(text) (and \(hidden.joined(separator: " and ")) again, not shown here)"
     }

@@ -125,7 +125,7 @@
       let message: String? =
         switch job?.state {
         case .succeeded: hasFile(job!, download) ? nil : "completed by hand; there is no file"
-        case .suspended: "suspended\(job?.reason.map { ": \($0)" } ?? ""). Go on with: durable resume \(id)"
+        case .suspended: "suspended\(job?.reason.map { ": \($0)" } ?? ""). Go on with: \(place.command("resume \(id)"))"
         case .failed: job?.failures.last?.message ?? "failed"
         case .some(let state): state.rawValue + (job?.reason.map { ": \($0)" } ?? "")
         case nil: "removed from the store"

@@ -101,7 +101,7 @@
       }
       guard isOver == nil else { return }
       display.close()
-      Talk.line(again.hint)
+      Talk.line(hint)
       throw ExitCode(.interrupted)
     }
 
@@ -154,7 +154,7 @@
           state.unfinished.insert(id)
         }
       case .runsOtherwise(let id), .isNeededOtherwise(let id, _):
-        let message = download.refusal(entry)
+        let message = download.refusal(entry, in: place)
         display.refuse(because: id, name: download.expectedName, message)
         state.withLock { $0.failures.append((id, download.expectedName, message)) }
       }
@@ -192,6 +192,8 @@
 
     // MARK: The end
 
+    private var hint: String { again.hint(or: place.command("work", queue: intake.queue)) }
+
     private func report(_ interruption: Interruption) async throws {
       let (jobs, left, failures) = state.withLock { ($0.jobs, $0.unfinished, $0.failures) }
       if json {
@@ -209,7 +211,7 @@
         let looked = left.count <= 100 ? Set(left) : display.begun.intersection(left)
         let begun = try await store.jobs(Array(looked), detail: .payload)
         let prospects = begun.values.compactMap { Download($0) }.map { (name: $0.expectedName, prospect: $0.prospect) }
-        Talk.line("\(left.count) of \(downloads.count) left; \(DownloadWords.keeping(prospects)). \(again.hint)")
+        Talk.line("\(left.count) of \(downloads.count) left; \(DownloadWords.keeping(prospects)). \(hint)")
         throw ExitCode(.interrupted)
       }
       if !failures.isEmpty { throw ExitCode(.jobFailed) }

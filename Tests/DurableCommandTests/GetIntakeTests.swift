@@ -129,6 +129,56 @@
             ]))
     }
 
+    @Test("one that waits for another end of the same job gives way")
+    func needsAnotherEnd() async throws {
+      let needed = try #require(try await take(downloads(1..<2), intake()).first?.job)
+      func after(_ dependency: JobDependency) async throws -> JobID? {
+        try await DownloadIntake(
+          store, queue: "default", maxAttempts: nil, after: [dependency], isWaitedFor: false
+        ).take(downloads(0..<1)[...]).first?.job
+      }
+      let ifItFails = try await after(.failure(of: needed))
+      #expect(try await after(.failure(of: needed)) == ifItFails)
+      let ifItSucceeds = try #require(try await after(needed.dependency))
+      #expect(ifItSucceeds != ifItFails)
+      #expect(
+        try await store.jobs([ifItSucceeds], detail: .edges)[ifItSucceeds]?.edges == [JobEdge(.job(needed))])
+    }
+
+    @Test("one that waits for a key is joined while that names the same job, or none, and else gives way")
+    func needsKey() async throws {
+      let queue = JobQueue(store: store)
+      func after(_ dependency: JobDependency) async throws -> JobID? {
+        try await DownloadIntake(
+          store, queue: "default", maxAttempts: nil, after: [dependency], isWaitedFor: false
+        ).take(downloads(0..<1)[...]).first?.job
+      }
+      let other = try await queue.enqueue(downloads(1..<2)[0])
+      let one = try await after(other.dependency)
+      let two = try await after(.key("night"))
+      #expect(two != one)
+      #expect(try await after(.key("night")) == two)
+      #expect(try await after(.end(of: .key("night"))) != two)
+      let three = try await after(.key("night"))
+      let bringer = try await queue.enqueue(downloads(2..<3)[0], options: JobOptions(key: "night"))
+      #expect(try await after(.key("night")) == three, "it waits for the job that has it by now")
+      #expect(try await after(bringer.dependency) == three)
+      let next = try await queue.enqueue(downloads(3..<4)[0], options: JobOptions(key: "night"))
+      let four = try #require(try await after(.key("night")))
+      #expect(try await store.jobs([four], detail: .edges)[four]?.edges == [JobEdge(.job(next.id))])
+    }
+
+    @Test("who waits for one that is joined hears which batch and tags it lacks, and its queue is no matter")
+    func lacks() async throws {
+      let first = try #require(try await take(downloads(0..<1), intake("nightly", isWaitedFor: false)).first?.job)
+      _ = try await JobQueue(store: store).openBatch("b")
+      let joined = try await DownloadIntake(
+        store, queue: "default", maxAttempts: nil, tags: ["new"], batch: "b", isWaitedFor: true
+      ).take(downloads(0..<1)[...]).first
+      #expect(
+        joined == .job(first, queue: "nightly", lacks: ["it is not in the batch 'b'", "it is not tagged 'new'"]))
+    }
+
     @Test("a number of attempts that is given counts for what was asked for before, too, unless that runs")
     func attempts() async throws {
       func attempts(_ count: Int?) async throws -> Int? {

@@ -64,6 +64,16 @@
       #expect(try files == ["held.bin", "a.bin"])
     }
 
+    @Test("what a job that is joined lacks of what was asked for is told")
+    func lacks() async throws {
+      server.serve("/a.bin", .file(content))
+      let url = server.url("/a.bin")
+      #expect(try await durable("get", "--detach", "-o", "out", url).line == "1")
+      let joined = try await durable("get", "--tag", "new", "-o", "out", url)
+      #expect(joined.status == .exited(0))
+      #expect(joined.stderr == "Job 1 is to fetch \(url) already: nothing was added, and it is not tagged 'new'\n")
+    }
+
     @Test("what is to be typed names the store")
     func namesStore() async throws {
       server.serve("/held.bin", .file(content).holding(after: 100_000))

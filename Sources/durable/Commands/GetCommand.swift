@@ -312,11 +312,7 @@
           switch entry {
           case .job(let id, _, let lacks):
             ids.append(id)
-            if !lacks.isEmpty {
-              Talk.line(
-                "Job \(id) is to fetch \(download.shownURL) already: nothing was added, and "
-                  + lacks.joined(separator: ", "))
-            }
+            if !lacks.isEmpty { Talk.line(download.joins(id, lacking: lacks)) }
           case .runsOtherwise, .isNeededOtherwise: refusals.append(download.refusal(entry, in: store))
           }
         }
@@ -355,6 +351,11 @@
 
     /// For everybody's eyes.
     fileprivate var shownURL: String { url.withoutCredentials.withoutPasswords }
+
+    /// What to say where a job that was there lacks some of what was asked for with it.
+    func joins(_ id: JobID, lacking lacks: [String]) -> String {
+      "Job \(id) is to fetch \(shownURL) already: nothing was added, and \(lacks.joined(separator: ", "))"
+    }
 
     /// What to say where another job stands in its way.
     func refusal(_ entry: DownloadIntake.Entry, in store: OpenStore) -> String {

@@ -56,14 +56,9 @@
     /// Takes in a page of downloads of different identities. One entry for each, in their order.
     func take(_ downloads: ArraySlice<Download>) async throws -> [Entry] {
       let downloads = Array(downloads)
-      let edges = try downloads.first.map { try prepare($0).edges } ?? []
-      // Which job a key names is the store's to know.
-      let needs = Set(edges.map(\.target).filter { if case .job = $0 { true } else { false } })
-      // Who waits for it sees what becomes of it.
-      let batch = if let batch, !isWaitedFor { try await store.batch(batch).id } else { nil as BatchID? }
-      func entry(of job: JobSnapshot) -> Entry {
-        .job(job.id, queue: job.queue, lacks: isWaitedFor ? [] : lacks(of: job, batch))
-      }
+      let needs = try await needs(downloads.first.map { try prepare($0).edges } ?? [])
+      let batch = if let batch { try await store.batch(batch).id } else { nil as BatchID? }
+      func entry(of job: JobSnapshot) -> Entry { .job(job.id, queue: job.queue, lacks: lacks(of: job, batch)) }
       var entries: [Int: Entry] = [:]
       var joined: [JobSnapshot] = []
       // Each round ends some others' jobs, or finds that others ended.
@@ -113,9 +108,25 @@
       try JobQueue(queue, store: store).prepare(download, after: after, options: options)
     }
 
+    /// What a job that is stored with these edges now waits for: in place of a key, the job that it names, if there is one.
+    private func needs(_ edges: [JobEdge]) async throws -> Set<JobEdge> {
+      var needs: Set<JobEdge> = []
+      for var edge in edges {
+        if case .key(let key) = edge.target {
+          for filter in [JobFilter.unfinished, .state(.succeeded)] where edge.job == nil {
+            let named = try await store.jobs(JobQuery(.key(key) && filter, order: .newestFirst, limit: 1)).first
+            if let named { edge.target = .job(named.id) }
+          }
+        }
+        needs.insert(edge)
+      }
+      return needs
+    }
+
     private func lacks(of job: JobSnapshot, _ batch: BatchID?) -> [String] {
       var lacks: [String] = []
-      if job.queue != queue { lacks.append("it is in the queue '\(job.queue)'") }
+      // Who waits for it has it fetched in any queue.
+      if !isWaitedFor, job.queue != queue { lacks.append("it is in the queue '\(job.queue)'") }
       if let name = self.batch, job.batch != batch { lacks.append("it is not in the batch '\(name)'") }
       if let lane = options.lane?.name, job.lane?.name != lane { lacks.append("it is not in the lane '\(lane)'") }
       let tags = options.tags.subtracting(job.tags).sorted()
@@ -131,12 +142,11 @@
 
     /// Whether that job fetches this with other options. Of one that runs or has ended, how often it may be tried, what it
     /// requires, what it waited for and until when are no matter.
-    private func isOther(_ job: JobSnapshot, than download: Download, _ needs: Set<JobEdge.Target>) -> Bool {
+    private func isOther(_ job: JobSnapshot, than download: Download, _ needs: Set<JobEdge>) -> Bool {
       if let stored = Download(job), stored != download { return true }
       guard job.state != .running, !job.state.isFinished else { return false }
       return job.maxAttempts != options.maxAttempts ?? job.maxAttempts || job.requires != options.requires
-        || job.deadline != nil || options.deadline != nil || !after.isEmpty && job.edges.isEmpty
-        || !needs.isSubset(of: job.edges.map(\.target))
+        || job.deadline != nil || options.deadline != nil || !needs.isSubset(of: job.edges)
     }
 
     /// It was asked for earlier, and replaces only what stood there then.

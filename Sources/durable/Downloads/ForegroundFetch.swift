@@ -18,6 +18,8 @@
       /// Those of which this process's store has said that they ended.
       var news: [JobID] = []
       var failures: [(id: JobID, name: String, message: String)] = []
+      /// What was asked for with downloads, and is not so of the jobs that they joined.
+      var lacks: [String] = []
       /// By the queue that each serves.
       var workers: [String: JobWorker] = [:]
       /// The queues whose workers were started.
@@ -147,9 +149,10 @@
 
     private func add(_ download: Download, _ entry: DownloadIntake.Entry) {
       switch entry {
-      case .job(let id, _, _):
+      case .job(let id, _, let lacks):
         display.add(id, name: download.expectedName, size: download.size)
         state.withLock { state in
+          if !lacks.isEmpty { state.lacks.append(download.joins(id, lacking: lacks)) }
           state.jobs.append(id)
           state.unfinished.insert(id)
         }
@@ -202,6 +205,7 @@
           for id in page { if let job = found[id] { Screen.out.json(JobRecord(job, inStream: true)) } }
         }
       }
+      for line in state.withLock({ $0.lacks }) { Talk.line(line) }
       if downloads.count > 1, !json, !isQuiet { Talk.line(display.outcome) }
       for failure in failures.sorted(by: { $0.id < $1.id }) where !display.hasExplained(failure.id) {
         Talk.error("\(failure.name): \(failure.message)".withoutPasswords)

@@ -1,8 +1,13 @@
 #if Shell
+  import DurableJobs
+  import DurableJobsProcess
+  import DurableJobsSQLite
   import Foundation
   import GRDBSQLite
   import TestProcesses
   import Testing
+
+  @testable import durable
 
   @Suite("What is waited for")
   struct FollowTests {
@@ -152,6 +157,29 @@
         try await program.says("the worker could not say good-bye")
       }
       #expect(ended.status == .exited(4), "\(ended.stderr)")
+    }
+
+    @Test("what a command writes is looked for also where it began to run here while the store did not answer")
+    func beganInOutage() async throws {
+      let place = try await OpenStore(.file(durable.store), isMade: true)
+      let id = try await place.queue("default").enqueue(ShellCommand(["true"])).id
+      let store = try #require(place.store as? SQLiteStore)
+      await store.suspendForBackground()
+      let asked = Lock(0)
+      let follower = LogFollower(
+        store: place, id: id, attempt: nil, json: false,
+        place: {
+          asked.withLock {
+            $0 += 1
+            return $0 == 1 ? .elsewhere : .here
+          }
+        })
+      let showing = Task { try await follower.run() }
+      await until { asked.value > 2 }
+      store.resumeFromBackground()
+      showing.cancel()
+      _ = try await showing.value
+      await store.close()
     }
 
     @Test("add --follow ends where its store is gone, however much its command writes that nobody shows any more")

@@ -261,11 +261,10 @@
       }
     }
 
-    /// The job as it is now. A command that runs here waits for its output to be shown: until the store answers, it is shown
-    /// of the job as it was `last`.
+    /// The job as it is now. A command that runs here, or begins to meanwhile, waits for its output to be shown: until the
+    /// store answers, it is shown of the job as it was `last`.
     private func look(_ last: JobSnapshot?, _ printer: inout LogPrinter) async throws -> JobSnapshot? {
-      guard place() == .here else { return try await store.patientLook(at: id) }
-      return try await withThrowingTaskGroup(of: JobSnapshot??.self) { group in
+      try await withThrowingTaskGroup(of: JobSnapshot??.self) { group in
         group.addTask { try await store.patientLook(at: id) }
         defer { group.cancelAll() }
         while true {

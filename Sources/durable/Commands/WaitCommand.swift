@@ -77,7 +77,7 @@
                 try await store.patiently { try await store.untilIdle(queue) }
               }
             }
-          } while try await !store.patiently { try await store.areIdle(queues) }
+          } while try await !store.patiently { try await store.store.areIdle(queues) }
         }
       }
       var isHeld = false
@@ -113,7 +113,7 @@
 
     /// Asked before anything is waited for, however little time there is.
     private static func hasEnded(_ ids: [JobID], _ queues: [String], in store: OpenStore) async throws -> Bool {
-      if ids.isEmpty { return try await store.areIdle(queues) }
+      if ids.isEmpty { return try await store.store.areIdle(queues) }
       for id in ids where try await !store.store.job(id, detail: []).state.isFinished { return false }
       return true
     }
@@ -160,26 +160,30 @@
     }
   }
 
-  extension OpenStore {
+  extension JobStore {
     /// Whether neither a worker that lives nor 'durable work' could do anything in a queue now.
     fileprivate func isIdle(_ queue: String) async throws -> Bool {
-      try await store.outstanding(.queue(queue, and: [Self.reach])).isIdle
+      try await outstanding(.queue(queue, and: [OpenStore.reach])).isIdle
     }
 
     /// Whether all of these are idle at once.
-    fileprivate func areIdle(_ queues: [String]) async throws -> Bool {
+    func areIdle(_ queues: [String]) async throws -> Bool {
       if queues.count == 1 { return try await isIdle(queues[0]) }
-      // They are asked one after the other: where nothing has ended meanwhile, nothing has passed from one to another.
-      let counts = { try await store.counts(where: .queues(queues) && .states(JobState.allCases.filter(\.isFinished))) }
+      // They are asked one after the other: where none has ended or was suspended meanwhile, nothing has passed from one to
+      // another.
+      let over = JobFilter.states(JobState.allCases.filter { $0.isFinished || $0 == .suspended })
+      let counts = { try await self.counts(where: .queues(queues) && over) }
       let before = try await counts()
       for queue in queues where try await !isIdle(queue) { return false }
       return try await counts() == before
     }
+  }
 
+  extension OpenStore {
     fileprivate func untilIdle(_ queue: String) async throws {
       while true {
         try await self.queue(queue).waitUntilIdle()
-        if try await isIdle(queue) { return }
+        if try await store.isIdle(queue) { return }
         // What is left waits for a worker that is to be started: nobody tells of that.
         try await Task.sleep(for: .milliseconds(250))
       }

@@ -136,6 +136,35 @@
       try await disk.remove()
     }
 
+    @Test(
+      "work --drain whose store has no room for the end of a job waits, says so once, and goes on when there is room",
+      .enabled(if: SmallDisk.isPossible, "mounts a file system, for which it must be root on Linux"),
+      arguments: [true, false])
+    func drainMeetsFullDisk(isEmptied: Bool) async throws {
+      let disk = try await SmallDisk(at: durable.folder)
+      let (said, more) = (try Fifo(in: durable), try Fifo(in: durable, "more"))
+      let id = try await durable.add("--shell", "--", "echo > said; read line < more")
+      let ended = try await durable.run("work", "--drain") { worker in
+        _ = await said.said()
+        disk.fill()
+        await more.say("go")
+        try await worker.says("there is no room for the store")
+        if isEmptied {
+          disk.empty()
+        } else {
+          kill(worker.process, SIGINT)
+          try await worker.says("Stopping")
+          kill(worker.process, SIGINT)
+        }
+      }
+      #expect(ended.status == .exited(isEmptied ? 0 : 130), "\(ended.stderr)")
+      let words = "the store refused; trying again: there is no room for the store"
+      #expect(ended.stderr.components(separatedBy: words).count == 2, "\(ended.stderr)")
+      disk.empty()
+      if isEmptied { #expect(try await durable.state(id) == "succeeded") }
+      try await disk.remove()
+    }
+
     /// A job whose command lives on alone.
     private func commandLeftAlone(_ options: String...) async throws -> Int {
       let fifo = try Fifo(in: durable)

@@ -39,6 +39,21 @@
       }
     }
 
+    @Test("what failed and what ended last is told by the end, and not by when it was stored")
+    func last() async throws {
+      _ = try await durable.shell(#"for i in {1..20}; do echo "echo $i"; done | "$DURABLE" add -i -"#)
+      for (verb, ids) in [("fail", ["2-10", "1"]), ("complete", ["12-20", "11"])] {
+        for id in ids { try await durable(verb, id, "--yes") }
+      }
+      func shown(_ arguments: String...) async throws -> [String] {
+        let text = try await durable.run((["status"] + arguments).map { Array($0.utf8) }).text
+        return text.split(separator: "\n").compactMap { $0.firstMatch(of: #/^ *(\d+)  /#).map { String($0.1) } }
+      }
+      #expect(try await shown() == ["1", "10", "9", "8", "7", "11", "20", "19", "18", "17"])
+      #expect(try await shown("--state", "failed", "--limit", "2") == ["1", "10"])
+      #expect(try await shown("--all").prefix(2) == ["1", "10"])
+    }
+
     private static let jobs: [JobSnapshot] = {
       let now = Date(timeIntervalSince1970: 2_000_000_000)
       var failed = JobSnapshot(

@@ -12,14 +12,14 @@
       var states: [JobState]
       /// So many where nobody said otherwise.
       var few: Int
-      var order: JobQuery.Order
+      var hasEnded = false
     }
 
     private static let sections = [
-      Section(states: [.running], few: 10, order: .oldestFirst),
-      Section(states: [.failed], few: 5, order: .newestFirst),
-      Section(states: [.ready, .scheduled, .blocked, .suspended], few: 10, order: .oldestFirst),
-      Section(states: [.succeeded, .cancelled, .skipped], few: 5, order: .newestFirst),
+      Section(states: [.running], few: 10),
+      Section(states: [.failed], few: 5, hasEnded: true),
+      Section(states: [.ready, .scheduled, .blocked, .suspended], few: 10),
+      Section(states: [.succeeded, .cancelled, .skipped], few: 5, hasEnded: true),
     ]
 
     private var tables: [(table: JobTable, rest: String?)] = []
@@ -45,13 +45,18 @@
         var most = left
         if case .few = limits { most = section.few }
         var jobs: [JobSnapshot] = []
-        // Of those that wait, those that come first: a state after the other.
-        for states in section.order == .newestFirst ? [section.states] : section.states.map({ [$0] }) {
-          guard jobs.count < most else { break }
-          jobs += try await Self.jobs(
-            store, shown && .states(states), section.order, limits: limits, most: most - jobs.count)
+        if case .none = limits {
+          jobs = try await store.pages(shown && .states(section.states), detail: Self.detail) { $0 }
+          if section.hasEnded { jobs.sort(by: Self.endedLater) }
+        } else if section.hasEnded {
+          jobs = try await Self.last(store, shown, section.states.filter { counts[$0] > 0 }, most)
+        } else {
+          // Of those that wait, those that come first: a state after the other.
+          for state in section.states where counts[state] > 0 && jobs.count < most {
+            let query = JobQuery(shown && .state(state), detail: Self.detail, limit: most - jobs.count)
+            jobs += try await store.store.jobs(query)
+          }
         }
-        if section.order == .newestFirst { jobs.sort { ($0.finishedAt ?? now) > ($1.finishedAt ?? now) } }
         left -= jobs.count
         let table = JobTable(
           jobs: jobs, workers: try await store.workers(of: jobs), paused: paused, absent: absent, served: served,
@@ -62,12 +67,26 @@
       }
     }
 
-    private static func jobs(
-      _ store: OpenStore, _ filter: JobFilter, _ order: JobQuery.Order, limits: Limits, most: Int
+    private static let detail: JobQuery.Detail = [.payload, .failures, .edges]
+
+    /// Of each state that is an end, no more of the newest are looked at to find those that ended last: no index has the ends.
+    private static let looked = 1000
+
+    private static func last(
+      _ store: OpenStore, _ filter: JobFilter, _ states: [JobState], _ most: Int
     ) async throws -> [JobSnapshot] {
-      let detail: JobQuery.Detail = [.payload, .failures, .edges]
-      if case .none = limits { return try await store.pages(filter, detail: detail) { $0 } }
-      return try await store.store.jobs(JobQuery(filter, detail: detail, order: order, limit: most))
+      var ended: [JobSnapshot] = []
+      for state in states {
+        let query = JobQuery(filter && .state(state), order: .newestFirst, limit: max(looked, most))
+        ended = Array((ended + (try await store.store.jobs(query))).sorted(by: endedLater).prefix(most))
+      }
+      let query = JobQuery(filter && .ids(ended.map(\.id)) && .states(states), detail: detail, limit: most)
+      return try await store.store.jobs(query).sorted(by: endedLater)
+    }
+
+    private static func endedLater(_ a: JobSnapshot, than b: JobSnapshot) -> Bool {
+      let (aEnd, bEnd) = (a.finishedAt ?? .distantFuture, b.finishedAt ?? .distantFuture)
+      return (aEnd, a.id) > (bEnd, b.id)
     }
 
     /// For a screen of that width; not cut where it has none.

@@ -58,8 +58,9 @@
       var found: Set<String> = []
       while found.count <= Self.mostNamed {
         let others = filter && !named(found)
-        guard try await store.counts(where: others).total > 0 else { break }
-        let page = try await store.jobs(JobQuery(others, limit: found.isEmpty ? 1 : 1000))
+        let counts = try await store.counts(where: others)
+        guard let state = JobState.allCases.first(where: { counts[$0] > 0 }) else { break }
+        let page = try await store.jobs(JobQuery(others && .state(state), limit: found.isEmpty ? 1 : 1000))
         guard !page.isEmpty else { break }
         found.formUnion(page.map { $0[keyPath: name] })
       }

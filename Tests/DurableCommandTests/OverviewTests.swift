@@ -40,7 +40,7 @@
     }
 
     @Test("what failed and what ended last is told by the end, and not by when it was stored")
-    func last() async throws {
+    func lastEnded() async throws {
       _ = try await durable.shell(#"for i in {1..20}; do echo "echo $i"; done | "$DURABLE" add -i -"#)
       for (verb, ids) in [("fail", ["2-10", "1"]), ("complete", ["12-20", "11"])] {
         for id in ids { try await durable(verb, id, "--yes") }

@@ -40,7 +40,7 @@
       let request = ClaimRequest.of(count)
       let (reply, count) = try roundTrips { transaction in
         transaction.expectedWorker = request.worker
-        let settled = try transaction.settle(jobs.map { $0.settled() })
+        let settled = try transaction.settle(jobs.map { $0.settled() }).replies
         #expect(settled.allSatisfy { $0.isAccepted })
         return try transaction.claim(request)
       }
@@ -193,7 +193,7 @@
           }
           transaction.begin()
           let before = try scans()
-          let replies = try transaction.settle(held.map { $0.settled() })
+          let replies = try transaction.settle(held.map { $0.settled() }).replies
           #expect(replies.count { $0.isAccepted } == count)
           return try scans() - before
         }
@@ -404,7 +404,7 @@
         #expect(claim.jobs.map(\.payload) == jobs.map(\.payload))
         let ends = claim.jobs.map { $0.settled(.succeeded(output: $0.payload)) }
         let (reply, count) = try roundTrips { transaction in
-          try transaction.settle(ends)
+          try transaction.settle(ends).replies
         }
         #expect(reply.allSatisfy { $0.isAccepted })
         return [insertion, claim.count, count]

@@ -34,17 +34,20 @@ demo: ## Downloads on a screen: their worker is killed, none is lost
 demo-fleet: setup ## Two workers on a PostgreSQL server: kills, and nothing lost
 	@scripts/demo-fleet
 
-test: setup ## All tests, every trait, in TEST_LIMIT=1800 seconds at most
+test: ## All tests, every trait, in TEST_LIMIT=1800 seconds at most
+	@scripts/setup test
 	@echo "Two builds and the tests: the first time 10 to 15 minutes on two cores, then two or three."
 	scripts/run-tests --enable-all-traits $(SWIFT_FLAGS)
 	scripts/run-examples
 	@echo "All tests passed, a package that uses this one builds and runs, and the examples go on after a kill."
 
-test-busy: setup ## All tests beside a load that takes every core
+test-busy: ## All tests beside a load that takes every core
+	@scripts/setup test
 	SWIFT_DETERMINISTIC_HASHING=1 swift build --build-tests --enable-all-traits $(SWIFT_FLAGS)
 	TEST_LIMIT=$${TEST_LIMIT:-3600} scripts/beside-load scripts/run-tests --enable-all-traits $(SWIFT_FLAGS)
 
-test-tsan: setup ## All tests under Thread Sanitizer
+test-tsan: ## All tests under Thread Sanitizer
+	@scripts/setup test
 	TSAN_OPTIONS="suppressions=$(CURDIR)/scripts/tsan-suppressions" \
 	  scripts/run-tests --enable-all-traits --scratch-path .build-tsan --sanitize=thread $(SWIFT_FLAGS)
 

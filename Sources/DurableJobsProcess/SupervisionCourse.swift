@@ -67,7 +67,7 @@
     }
 
     /// Whether a command that is found to have ended now may have done that because it was sent HUP with its supervisor:
-    /// a worker that was sent it, too, gives the command its grace before it is told to end.
+    /// a worker that was sent it, too, gives the command its grace, by default ten seconds, before it is told to end.
     func mayAnswerHangUp(_ now: Duration) -> Bool {
       hungUp.map { now <= $0 + Defaults.grace + CommandLock.termination } ?? false
     }

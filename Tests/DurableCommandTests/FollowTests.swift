@@ -244,7 +244,7 @@
         "$DURABLE" pause > out; echo > go
         until "$DURABLE" show 1 --json | grep -q scheduled; do sleep 0.01; done
         # It may stand still while it has the store locked.
-        until kill -STOP $program; "$DURABLE" unpause; do kill -CONT $program; done
+        until kill -STOP $program; "$DURABLE" unpause; do kill -CONT $program || exit; done
         "$DURABLE" retry 1; "$DURABLE" work --drain
         kill -CONT $program; wait $program
         """

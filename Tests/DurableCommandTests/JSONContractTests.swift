@@ -126,7 +126,7 @@
         try await durable.shell(
           #"""
           "$DURABLE" work --json > lines & worker=$!
-          until grep succeeded lines; do sleep 0.05; done
+          until grep succeeded lines; do kill -0 $worker || exit; sleep 0.05; done
           kill $worker; wait $worker
           """#), "event")
       try check(try await durable("schedule", "--json"), "schedules")

@@ -87,7 +87,7 @@
       #expect(ended.next(.seconds(1)) == .look)
     }
 
-    @Test func `an end may be the answer to a HUP for the worker's grace and the time of a TERM, and no longer`() {
+    @Test func `an end may be the answer to a HUP for a worker's usual grace and the time of a TERM, and no longer`() {
       let course = Course()
       #expect(!course.mayAnswerHangUp(.zero))
       course.change { $0.hungUp = .seconds(1) }

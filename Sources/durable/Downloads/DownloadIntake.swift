@@ -108,17 +108,23 @@
       try JobQueue(queue, store: store).prepare(download, after: after, options: options)
     }
 
-    /// What a job that is stored with these edges now waits for: in place of a key, the job that it names, if there is one.
-    private func needs(_ edges: [JobEdge]) async throws -> Set<JobEdge> {
-      var needs: Set<JobEdge> = []
-      for var edge in edges {
-        if case .key(let key) = edge.target {
-          for filter in [JobFilter.unfinished, .state(.succeeded)] where edge.job == nil {
-            let named = try await store.jobs(JobQuery(.key(key) && filter, order: .newestFirst, limit: 1)).first
-            if let named { edge.target = .job(named.id) }
-          }
+    /// What a job that is stored with these edges now waits for: one of each set. In place of a key, the unfinished job that it
+    /// names; or where there is none, one that had it, which that job may have been stored to wait for.
+    private func needs(_ edges: [JobEdge]) async throws -> [Set<JobEdge>] {
+      var needs: [Set<JobEdge>] = []
+      for edge in edges {
+        guard case .key(let key) = edge.target else {
+          needs.append([edge])
+          continue
         }
-        needs.insert(edge)
+        func waiting(for job: JobSnapshot) -> JobEdge {
+          var edge = edge
+          edge.target = .job(job.id)
+          return edge
+        }
+        let named = try await store.jobs(JobQuery(.key(key) && .unfinished, order: .newestFirst, limit: 1))
+        let earlier = named.isEmpty ? try await store.jobs(JobQuery(.key(key), order: .newestFirst, limit: 100)) : []
+        needs.append(Set((named + earlier).map(waiting) + (named.isEmpty ? [edge] : [])))
       }
       return needs
     }
@@ -142,11 +148,11 @@
 
     /// Whether that job fetches this with other options. Of one that runs or has ended, how often it may be tried, what it
     /// requires, what it waited for and until when are no matter.
-    private func isOther(_ job: JobSnapshot, than download: Download, _ needs: Set<JobEdge>) -> Bool {
+    private func isOther(_ job: JobSnapshot, than download: Download, _ needs: [Set<JobEdge>]) -> Bool {
       if let stored = Download(job), stored != download { return true }
       guard job.state != .running, !job.state.isFinished else { return false }
       return job.maxAttempts != options.maxAttempts ?? job.maxAttempts || job.requires != options.requires
-        || job.deadline != nil || options.deadline != nil || !needs.isSubset(of: job.edges)
+        || job.deadline != nil || options.deadline != nil || needs.contains { $0.isDisjoint(with: job.edges) }
     }
 
     /// It was asked for earlier, and replaces only what stood there then.

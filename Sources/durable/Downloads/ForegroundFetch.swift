@@ -205,7 +205,7 @@
           for id in page { if let job = found[id] { Screen.out.json(JobRecord(job, inStream: true)) } }
         }
       }
-      for line in state.withLock({ $0.lacks }) { Talk.line(line) }
+      if !isQuiet { for line in state.withLock({ $0.lacks }) { Talk.line(line) } }
       if downloads.count > 1, !json, !isQuiet { Talk.line(display.outcome) }
       for failure in failures.sorted(by: { $0.id < $1.id }) where !display.hasExplained(failure.id) {
         Talk.error("\(failure.name): \(failure.message)".withoutPasswords)

@@ -46,7 +46,9 @@
         if case .few = limits { most = section.few }
         var jobs: [JobSnapshot] = []
         if case .none = limits {
-          jobs = try await store.pages(shown && .states(section.states), detail: Self.detail) { $0 }
+          for states in section.hasEnded ? [section.states] : section.states.map({ [$0] }) {
+            jobs += try await store.pages(shown && .states(states), detail: Self.detail) { $0 }
+          }
           if section.hasEnded { jobs.sort(by: Self.endedLater) }
         } else if section.hasEnded {
           jobs = try await Self.last(store, shown, section.states.filter { counts[$0] > 0 }, most)

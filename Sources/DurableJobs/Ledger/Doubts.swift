@@ -116,7 +116,7 @@ extension Lock<Doubts> {
       withLock { $0.answered(by: workers) }
       throw error
     }
-    let isSlow = clock.uptime - begun >= max(interval / 3, .seconds(1))
+    let isSlow = clock.uptime - begun >= interval / 3
     if isSlow { withLock { $0.askAnew(workers, at: begun, interval) } }
   }
 }

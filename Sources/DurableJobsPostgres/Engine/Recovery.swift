@@ -119,7 +119,13 @@
     func giveBackLate() async {
       for token in context.lateEnds.claims {
         let end = ClaimSettlement(token: token, result: .interrupted)
-        _ = try? await writeForWorker { try $0.settle([end]).replies }
+        do {
+          _ = try await writeForWorker { try $0.settle([end]).replies }
+        } catch let error as JobError where error.code == .locked {
+          continue
+        } catch {
+          return  // the server answers no other, either
+        }
       }
     }
 

@@ -73,7 +73,11 @@
       _ = try await other.insert(JobInsertion([elsewhere]))
 
       let begun = SystemClock().uptime
-      let refusal = await #expect(throws: JobError.self) { try await store.settle([end], thenClaim: nil) }
+      try server.psql("CREATE TABLE slow()", schema: schema)
+      try server.delay(.update, ofMoreThan: 999, byLockOf: "slow", schema: schema)
+      let refusal = try await server.holding("LOCK TABLE \"\(schema)\".slow", database: "postgres") {
+        await #expect(throws: JobError.self) { try await store.settle([end], thenClaim: nil) }
+      }
       #expect(refusal?.isPassing == true && refusal?.cause is ResultUnderWay, "\(refusal as Any)")
       _ = try await claim(ClaimRequest(worker: WorkerID("v"), kinds: ["work"], free: ["elsewhere": 1]))
       var reply: SettlementReply?

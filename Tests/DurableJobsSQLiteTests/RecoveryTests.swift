@@ -231,16 +231,22 @@ import Testing
     #expect(try await hasty.settle([job.settled()], thenClaim: nil).replies[0].isAccepted)
   }
 
-  @Test(arguments: [true, false])
-  func `Who was asked is lost when the time is over, unless others could not write then for a third of it`(
-    isSlow: Bool
-  ) async throws {
-    let clock = WatchedClock()
+  /// Its only worker, of another process by its row, holds a job, and its lease has lapsed.
+  private func storeWithLapsedWorker(_ clock: WatchedClock) async throws -> SQLiteStore {
     let store = try folder.store("slow.sqlite", clock: clock)
     try await store.insert(.plain())
     _ = try await store.claim(.of(1))
     try await store.execute("UPDATE durable_worker SET session='gone'")
     clock.advance(by: Defaults.lease)
+    return store
+  }
+
+  @Test(arguments: [true, false])
+  func `Who was asked is lost when the time is over, unless others could not write then for a third of it`(
+    isSlow: Bool
+  ) async throws {
+    let clock = WatchedClock()
+    let store = try await storeWithLapsedWorker(clock)
     _ = try await store.recover(RecoveryRequest())
     clock.advance(by: unasked)
     if isSlow { clock.onUptime.withLock { $0 = { clock.advance(by: Defaults.doubtInterval / 3) } } }
@@ -257,11 +263,7 @@ import Testing
     async throws
   {
     let clock = WatchedClock()
-    let store = try folder.store("slow.sqlite", clock: clock)
-    try await store.insert(.plain())
-    _ = try await store.claim(.of(1))
-    try await store.execute("UPDATE durable_worker SET session='gone'")
-    clock.advance(by: Defaults.lease)
+    let store = try await storeWithLapsedWorker(clock)
     clock.onUptime.withLock { $0 = { clock.advance(by: Defaults.doubtInterval / 3) } }
     _ = try await store.recover(RecoveryRequest())
     let begun = clock.uptime

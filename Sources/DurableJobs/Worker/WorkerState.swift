@@ -324,14 +324,13 @@ struct WorkerState: Sendable {
   }
 
   private mutating func dropAll() -> [ClaimSettlement] {
-    defer {
-      results = []
-      late = []
-    }
+    let unstored = results + late.map(\.result)
+    results = []
+    late = []
     suspects = 0
     listDue = nil
     lost.formUnion(atWork.keys)
-    return results + late.map(\.result)
+    return unstored
   }
 
   mutating func renewed(_ standings: [ClaimToken: ClaimStanding]) {

@@ -220,9 +220,12 @@
       return true
     }
 
+    /// Nil if there is none that can be read, or there are two.
+    private var toldRange: ContentRange? { ContentRange(mark("Content-Range")) }
+
     /// The range, if it is one of all bytes.
     private var wholeRange: ContentRange? {
-      ContentRange(mark("Content-Range")).flatMap { range in
+      toldRange.flatMap { range in
         range.first == 0 && range.last >= 0 && range.last == range.total.map { $0 - 1 } ? range : nil
       }
     }
@@ -235,7 +238,7 @@
 
     /// RFC 9110, section 15.3.7.
     private func part(_ question: Question) -> Verdict {
-      guard let range = ContentRange(mark("Content-Range")), let total = range.total,
+      guard let range = toldRange, let total = range.total,
         contentType != "multipart/byteranges"
       else { return .askForAll(because: "the server's range can't be used") }
       guard encoding == nil || isPackedByItself(question) else { return .askDecoded }
@@ -272,7 +275,7 @@
     }
 
     private func beyondTheEnd(_ question: Question) -> Verdict {
-      guard let total = ContentRange(mark("Content-Range"))?.total,
+      guard let total = toldRange?.total,
         total == max(question.offset, question.here),
         question.known.total.map({ $0 == total }) ?? true,
         !question.known.contradicts(version(total: total)), !question.hasProof, isFromSource(question)

@@ -31,6 +31,7 @@
     /// Whether it begins with a parameter of libpq's that no file's name begins with, or with any, and such a one follows that
     /// says which server, or as whom.
     private static func isConnectionString(_ text: String) -> Bool {
+      guard text.contains("=") else { return false }
       let place = /(?:[a-z_]+\s*=.*\s)?(?:host|hostaddr|dbname|user|password|passfile|service)\s*=/
       let other = /(?:port|sslmode|durable_[a-z]+)\s*=/
       let text = text.drop(while: \.isWhitespace)

@@ -175,15 +175,18 @@
   }
 
   extension OpenStore {
-    /// All jobs that match, the oldest first, read a page at a time.
-    func pages<T>(_ filter: JobFilter, detail: JobQuery.Detail, _ make: (JobSnapshot) -> T) async throws -> [T] {
+    /// The jobs that match, the oldest first, read a page at a time.
+    func pages<T>(
+      _ filter: JobFilter, detail: JobQuery.Detail, atMost most: Int = .max, _ make: (JobSnapshot) -> T
+    ) async throws -> [T] {
       var all: [T] = []
-      var after: JobID?
+      var query = JobQuery(filter, detail: detail, limit: min(500, most))
       repeat {
-        let page = try await store.jobs(JobQuery(filter, detail: detail, after: after, limit: 500))
+        let page = try await store.jobs(query)
         all += page.map(make)
-        after = page.count < 500 ? nil : page.last?.id
-      } while after != nil
+        query.after = page.count < query.limit ? nil : page.last?.id
+        query.limit = min(500, most - all.count)
+      } while query.after != nil && query.limit > 0
       return all
     }
   }

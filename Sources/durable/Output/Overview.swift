@@ -33,43 +33,41 @@
       let paused = try await store.pausedQueues
       let absent = Set(try await store.constraints().filter { !$0.holds }.map { JobConstraint(rawValue: $0.name) })
       let served = Set(try await store.store.workers().filter { $0.standing == .alive }.flatMap(\.queues))
-      var left = if case .total(let number) = limits { number } else { Int.max }
       // Of a schedule each tick leaves one that has ended, beside the job that it stored.
       let ticked = JobFilter.kind(JobSchedule.self) && .state(.succeeded)
       let hidesTicks = if case .none = limits { false } else { filter == .all }
       let shown = hidesTicks ? filter && !ticked : filter
       let hidden = hidesTicks ? try await store.store.counts(where: ticked).total : 0
+      var count = 0
       for section in Self.sections {
-        let total = section.states.reduce(section.states.contains(.succeeded) ? -hidden : 0) { $0 + counts[$1] }
-        guard total > 0, left > 0 else { continue }
-        var most = left
-        if case .few = limits { most = section.few }
-        var jobs: [JobSnapshot] = []
-        if case .none = limits {
-          for states in section.hasEnded ? [section.states] : section.states.map({ [$0] }) {
-            jobs += try await store.pages(shown && .states(states), detail: Self.detail) { $0 }
-          }
-          if section.hasEnded { jobs.sort(by: Self.endedLater) }
-        } else if section.hasEnded {
-          jobs = try await Self.last(store, shown, section.states.filter { counts[$0] > 0 }, most)
-        } else {
-          // Of those that wait, those that come first: a state after the other.
-          for state in section.states where counts[state] > 0 && jobs.count < most {
-            let query = JobQuery(shown && .state(state), detail: Self.detail, limit: most - jobs.count)
-            jobs += try await store.store.jobs(query)
-          }
-        }
-        left -= jobs.count
+        let states = section.states.filter { counts[$0] > 0 }
+        let total = states.reduce(states.contains(.succeeded) ? -hidden : 0) { $0 + counts[$1] }
+        let most =
+          if case .total(let all) = limits { all - count } else if case .few = limits { section.few } else { Int.max }
+        guard total > 0, most > 0 else { continue }
+        let jobs = try await (section.hasEnded ? Self.last : Self.first)(store, shown, states, most)
+        count += jobs.count
         let table = JobTable(
           jobs: jobs, workers: try await store.workers(of: jobs), paused: paused, absent: absent, served: served,
           now: now)
         let more = total - jobs.count
-        let names = section.states.filter { counts[$0] > 0 }.map(\.rawValue).joined(separator: ", ")
+        let names = states.map(\.rawValue).joined(separator: ", ")
         tables.append((table, more > 0 ? "… and \(more) more (\(names)); all: --all" : nil))
       }
     }
 
     private static let detail: JobQuery.Detail = [.payload, .failures, .edges]
+
+    /// Those that come first: a state after the other.
+    private static func first(
+      _ store: OpenStore, _ filter: JobFilter, _ states: [JobState], _ most: Int
+    ) async throws -> [JobSnapshot] {
+      var jobs: [JobSnapshot] = []
+      for state in states where jobs.count < most {
+        jobs += try await store.pages(filter && .state(state), detail: detail, atMost: most - jobs.count) { $0 }
+      }
+      return jobs
+    }
 
     /// Of each state that is an end, no more of the newest are looked at to find those that ended last: no index has the ends.
     private static let looked = 1000
@@ -77,6 +75,7 @@
     private static func last(
       _ store: OpenStore, _ filter: JobFilter, _ states: [JobState], _ most: Int
     ) async throws -> [JobSnapshot] {
+      guard most < .max else { return try await first(store, filter, states, most).sorted(by: endedLater) }
       var ended: [JobSnapshot] = []
       for state in states {
         let query = JobQuery(filter && .state(state), order: .newestFirst, limit: max(looked, most))

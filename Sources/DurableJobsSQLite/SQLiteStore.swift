@@ -114,7 +114,7 @@ public final class SQLiteStore: JobStore {
     try filter.check()
     return try await engine.write(.other) { transaction in
       let handle = transaction.connection.handle
-      let ids = try JobPage(filter: filter, after: after, limit: limit + 1, on: handle).ids(on: handle)
+      let ids = try JobPage(JobQuery(filter, after: after, limit: limit + 1), on: handle).ids(on: handle)
       return try transaction.change(change, ids, limit: limit)
     }
   }

@@ -95,7 +95,7 @@ import Testing
       """)
     try await store.execute("UPDATE durable_route SET jobs=\(size + 1),succeeded=\(size) WHERE id=1")
     let steps = try await store.engine.read { connection in
-      let page = try JobPage(filter: query.filter, limit: query.limit, on: connection)
+      let page = try JobPage(query, on: connection)
       let statement = try page.statement(selecting: "j.id", on: connection)
       try statement.run()
       return Int(sqlite3_stmt_status(statement.handle, SQLITE_STMTSTATUS_VM_STEP, 0))

@@ -1,5 +1,6 @@
 import DurableJobs
 import Foundation
+import GRDBSQLite
 import Testing
 
 @testable import DurableJobsSQLite
@@ -72,8 +73,8 @@ import Testing
     _ = try await store.claim(.of(1))
     for order in [JobQuery.Order.oldestFirst, .newestFirst] {
       let sql = try await store.engine.read { connection in
-        let page = try JobPage(filter: filter, after: JobID(rawValue: 5), order: order, limit: 10, on: connection)
-        return "SELECT j.id FROM \(page.sql)"
+        let query = JobQuery(filter, order: order, after: JobID(rawValue: 5), limit: 10)
+        return "SELECT j.id FROM \(try JobPage(query, on: connection).sql)"
       }
       let lines = try await plan(sql)
       #expect(lines.filter(isExpensive).isEmpty, "\(sql): \(lines)")
@@ -84,15 +85,40 @@ import Testing
     "C64 What the way to jobs holds by itself is not asked again of each of them",
     arguments: [JobFilter.tag("a"), .key("k"), .batch(BatchID(rawValue: 1)), .tag("a") && .state(.ready)])
   func once(filter: JobFilter) async throws {
-    let page = try await store.engine.read { try JobPage(filter: filter, on: $0) }
+    let page = try await store.engine.read { try JobPage(JobQuery(filter, limit: .max), on: $0) }
     let lines = try await plan("SELECT count(*) FILTER(WHERE j.state=4) FROM \(page.sql)")
     #expect(lines.count == 2 && lines.last == "SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "\(lines)")
+  }
+
+  @Test(
+    "C64 Lists that are merged are each read in their order, and from where the page begins",
+    arguments: [
+      JobFilter.state(.failed), .queue("default") && !.state(.succeeded) && !.tag("a"), .lane("l") && .unfinished,
+    ])
+  func merged(filter: JobFilter) async throws {
+    try await store.insert(.plain(terms: JobTerms(lane: "l")), .plain(terms: JobTerms(lane: "l")), .plain())
+    try await store.execute("UPDATE durable_job SET state=8 WHERE id=3")
+    for order in [JobQuery.Order.oldestFirst, .newestFirst] {
+      let run = try await store.engine.read { connection in
+        try statements(on: connection) {
+          _ = try JobPage(JobQuery(filter, order: order, after: JobID(rawValue: 2), limit: 10), on: connection)
+        }
+      }
+      let lists = run.filter { $0.contains("?3") && $0.contains("LIMIT") }
+      #expect(!lists.isEmpty)
+      for sql in lists {
+        let lines = try await plan(sql)
+        #expect(lines.filter(isExpensive).isEmpty, "\(sql): \(lines)")
+        #expect(lines[0].contains(order == .oldestFirst ? ">?)" : "<?)"), "\(sql): \(lines)")
+      }
+    }
   }
 
   @Test func `Jobs of a list of ids are looked up one by one`() async throws {
     for order in [JobQuery.Order.oldestFirst, .newestFirst] {
       let page = try await store.engine.read {
-        try JobPage(filter: .queue("q") && .ids((1...9).map { JobID(rawValue: $0) }), order: order, limit: 10, on: $0)
+        let filter = JobFilter.queue("q") && .ids((1...9).map { JobID(rawValue: $0) })
+        return try JobPage(JobQuery(filter, order: order, limit: 10), on: $0)
       }
       let lines = try await plan("SELECT j.id FROM \(page.sql)")
       #expect(lines.first == "SEARCH j USING INTEGER PRIMARY KEY (rowid=?)", "\(lines)")
@@ -109,8 +135,8 @@ import Testing
       "SCAN r", "SCAN durable_route", "SCAN durable_worker", "SCAN durable_queue", "SCAN durable_constraint",
     ]
     for sql in [
-      RouteTotals.sql, RouteTotals.runningSQL, RouteTotals.dueSQL, RouteTotals.returningSQL, Census.workersSQL,
-      Census.dueSQL, Census.claimsSQL, Engine.finishedSQL, failuresSQL, edgesSQL, stepsSQL,
+      JobPage.rankSQL, RouteTotals.sql, RouteTotals.runningSQL, RouteTotals.dueSQL, RouteTotals.returningSQL,
+      Census.workersSQL, Census.dueSQL, Census.claimsSQL, Engine.finishedSQL, failuresSQL, edgesSQL, stepsSQL,
       constraintsSQL, limitsSQL, WaitsReader.needsSQL, Engine.emptySQL, Census.nextDeadlineSQL, batchByIDSQL,
       batchByNameSQL,
     ] {
@@ -119,6 +145,23 @@ import Testing
       }
       #expect(lines.isEmpty, "\(sql): \(lines)")
     }
+  }
+}
+
+/// What `body` has the connection run.
+private func statements(on connection: OpaquePointer, _ body: () throws -> Void) throws -> [String] {
+  let all = Lock<[String]>([])
+  return try withExtendedLifetime(all) {
+    sqlite3_trace_v2(
+      connection, UInt32(SQLITE_TRACE_STMT),
+      { _, seen, statement, _ in
+        let sql = String(cString: sqlite3_sql(OpaquePointer(statement!)))
+        Unmanaged<Lock<[String]>>.fromOpaque(seen!).takeUnretainedValue().withLock { $0.append(sql) }
+        return 0
+      }, Unmanaged.passUnretained(all).toOpaque())
+    defer { sqlite3_trace_v2(connection, 0, nil, nil) }
+    try body()
+    return all.withLock(\.self)
   }
 }
 

@@ -101,11 +101,40 @@ import Testing
     }
   }
 
-  /// But one at those of its jobs that have not ended reads all of these, which are kept by their seats.
   @Test(arguments: [JobQuery.Order.oldestFirst, .newestFirst])
   func `A look at a lane does so, too`(order: JobQuery.Order) async throws {
     try await expectFewRows(JobTerms(lane: "l"), order) { _ in
-      [.lane("l"), .state(.blocked), .queue("default") && .lane("l")]
+      [
+        .lane("l"), .state(.blocked), .queue("default") && .lane("l"), .lane("l") && .unfinished,
+        .queue("default") && .lane("l") && .state(.blocked),
+      ]
+    }
+  }
+
+  @Test(arguments: [12, 20_000])
+  func `C64 A look at the last that failed passes by none of 100,000 newer jobs`(failed: Int) async throws {
+    try await insert(failed)
+    try await store.execute("UPDATE durable_job SET state=8")
+    try await store.execute("UPDATE durable_route SET failed=\(failed)")
+    for filter in [JobFilter.state(.failed), .queue("default") && .states([.failed, .cancelled]) && !.tag("t")] {
+      let query = JobQuery(filter, order: .newestFirst, limit: 10)
+      let before = try await cost(query)
+      try await insert(100_000)
+      let behind = try await cost(query)
+      #expect((before.jobs, behind.jobs) == (10, 10))
+      #expect(behind.steps <= before.steps + 2)
+    }
+  }
+
+  @Test func `C64 A look at the first that are ready passes by none of 20,000 that have ended`() async throws {
+    try await insert(20_000)
+    try await store.execute("UPDATE durable_job SET state=8-id%2")
+    try await store.execute("UPDATE durable_route SET failed=10000,succeeded=10000")
+    try await insert(11)
+    for filter in [JobFilter.unfinished, .queue("default") && !.states([.failed, .succeeded])] {
+      let first = try await cost(JobQuery(filter, limit: 10))
+      #expect(first.jobs == 10)
+      #expect(first.steps < 2_000, "\(filter)")
     }
   }
 

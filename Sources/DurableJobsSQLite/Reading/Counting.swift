@@ -5,8 +5,8 @@ func readCounts(where filter: JobFilter, on connection: OpaquePointer) throws ->
   if filter.isOfRoute(orState: true) { return try RouteTotals.read(on: connection).counts(where: filter) }
   let states = JobState.allCases
   let columns = states.map { "count(*) FILTER(WHERE j.state=\($0.code))" }.joined(separator: ",")
-  let counted = try JobPage(filter: filter, on: connection).statement(selecting: columns, on: connection)
-  return try counted.first { row in
+  let page = try JobPage(JobQuery(filter, limit: .max), on: connection)
+  return try page.statement(selecting: columns, on: connection).first { row in
     JobCounts(Dictionary(uniqueKeysWithValues: zip(states, 0...).map { ($0, row.count($1)) }))
   } ?? JobCounts()
 }
@@ -21,8 +21,7 @@ func readOutstanding(_ scope: WorkScope, now: Int64, on connection: OpaquePointe
     return work
   }
   let workers = try Census.readWorkers(on: connection).map(\.row)
-  let setByHand = try readConstraints(on: connection)
-  return scope.outstanding(in: works, for: workers, setByHand: setByHand, at: now)
+  return scope.outstanding(in: works, for: workers, setByHand: try readConstraints(on: connection), at: now)
 }
 
 private func first(_ sql: String, _ route: Int64, _ now: Int64, on connection: OpaquePointer) throws -> Int64? {
@@ -35,11 +34,9 @@ func readSettings(on connection: OpaquePointer) throws -> [StoreSetting] {
     let name = row.text(0) ?? ""
     return row.pace(from: 2).map { StoreSetting.laneRate(name, $0.rate) } ?? .lane(name, width: row.count(1))
   }
-  let constraints = try readConstraints(on: connection)
-  let limits = try readLimits(on: connection).sorted { $0.key < $1.key }
   let all =
-    queues + limits.map { .limits(queue: $0.key, $0.value) } + lanes
-    + constraints.sorted { $0.key < $1.key }.map { .constraint($0.key, satisfied: $0.value) }
+    try queues + readLimits(on: connection).sorted { $0.key < $1.key }.map { .limits(queue: $0.key, $0.value) } + lanes
+    + readConstraints(on: connection).sorted { $0.key < $1.key }.map { .constraint($0.key, satisfied: $0.value) }
   // What nobody could set is damage, and means no job.
   return all.filter { (try? $0.check()) != nil }
 }

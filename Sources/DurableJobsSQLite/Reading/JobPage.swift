@@ -1,36 +1,26 @@
 import DurableJobs
-import Foundation
 
 /// The SQL for a page of matching jobs, ordered by id, using the cheapest access path.
 struct JobPage {
-  private(set) var sql: String
+  private(set) var sql = ""
   private var values: [String] = []
-  private let order: JobQuery.Order
-  private let limit: Int
   let routes: [RouteTotals]
 
-  init(
-    filter: JobFilter, after: JobID? = nil, order: JobQuery.Order = .oldestFirst, limit: Int = .max,
-    on connection: OpaquePointer
-  ) throws {
-    (self.order, self.limit) = (order, limit)
-    let parts = filter.conjuncts ?? [filter]
-    let ofRoute = parts.filter { $0.isOfRoute(orState: false) }
-    routes = try RouteTotals.read(isCounting: filter.states != nil || !ofRoute.isEmpty, on: connection)
-    sql = ""
-
-    let comparison = (order == .oldestFirst ? ">" : "<") + (after == nil ? "=" : "")
-    let start = after?.rawValue ?? (order == .oldestFirst ? .min : .max)
-    // A condition on the id always: so a page is a search from there and no scan.
-    var (from, id) = ("", "j.id")
+  init(_ query: JobQuery, on connection: OpaquePointer) throws {
+    let (filter, parts) = (query.filter, query.filter.conjuncts ?? [query.filter])
+    let isOfPlaces = filter.states != nil || parts.contains { $0.isOfRoute(orState: true) }
+    routes = try RouteTotals.read(isCounting: isOfPlaces, on: connection)
+    var (from, id) = ("durable_job j WHERE ", "j.id")
+    // With ?1 to ?3, one of several lists that have all that match, each in the order of ids.
+    var list = "\(Self.line) AND j.route=?1 AND j.state=?2 AND j.rank=?3"
+    var lists: [List]?
     // What the way there holds by itself is not asked again of each job.
     var held: JobFilter?
     if let ids = parts.firstNonNil(\.exactIDs) {
-      from = "durable_job j WHERE \(isOne(of: ids))"
-      held = .ids(ids)
-    } else if filter.states == [.running], let running = indexed(parts) {
+      (from, held) = (from + isOne(of: ids), .ids(ids))
+    } else if filter.states == [.running], let running = indexed(parts, query.limit) {
       // There are never more than workers have slots, however many jobs have the key, tag or batch.
-      from = "durable_job j WHERE j.id IN(\(running))"
+      from += "j.id IN(\(running))"
     } else if let key = parts.firstNonNil(\.exactKey) {
       from = "durable_job_key k CROSS JOIN durable_job j ON j.id=k.job WHERE k.key=\(value(key))"
       (id, held) = ("k.job", .key(key))
@@ -40,39 +30,60 @@ struct JobPage {
     } else if let batch = parts.firstNonNil(\.exactBatch) {
       from = "durable_batch_job b CROSS JOIN durable_job j ON j.id=b.job WHERE b.batch=\(batch.rawValue)"
       (id, held) = ("b.job", .batch(batch))
-    } else if let lane = parts.firstNonNil(\.exactLane),
-      filter.states?.isDisjoint(with: ended) ?? false
-    {
+    } else if let lane = parts.firstNonNil(\.exactLane), filter.states?.allSatisfy({ !$0.isFinished }) ?? false {
       // Each unfinished job of a lane has a seat there or waits for one.
       from = "durable_lane l CROSS JOIN durable_job j ON j.id=l.job WHERE l.name=\(value(lane))"
-      id = "l.job"
-    } else if let indexed = indexed(parts) ?? indexed(rare: parts, ofRoute) {
-      from = "durable_job j WHERE j.id IN(\(indexed))"
+      (id, list, lists) = ("l.job", "\(from) AND l.seat=?3", [(0, 0, 0), (0, 0, 1)])
     } else {
-      from = "durable_job j WHERE j.state<\(stubCode)"
+      if isOfPlaces { lists = try ranks(filter, on: connection) }
+      from += indexed(parts, query.limit).map { "j.id IN(\($0))" } ?? "j.state<\(stubCode)"
     }
-    from += " AND \(id)\(comparison)\(start) AND \(condition(ofAll: parts.filter { $0 != held }))"
-    sql = "\(from) ORDER BY \(id)\(order == .oldestFirst ? "" : " DESC") LIMIT \(limit)"
+    // A condition on the id always: so a page is a search from there and no scan.
+    let (isBehind, first, direction) = query.order == .oldestFirst ? (">", Int64.min, "") : ("<", .max, " DESC")
+    let start = query.after.map { "\(isBehind)\($0.rawValue)" } ?? "\(isBehind)=\(first)"
+    let asked = condition(parts.filter { $0 != held }.reduce(.all, &&))
+    let rest = " AND \(id)\(start) AND \(asked) ORDER BY \(id)\(direction) LIMIT \(query.limit)"
+    sql = from + rest
+    guard let lists, query.limit <= [RouteTotals].fewJobs else { return }
+    sql = list + rest
+    let read = try statement(selecting: id, on: connection)
+    let found = try lists.flatMap { try read.with($0, $1, $2).map { $0.id(0) } }
+    let inOrder = query.order == .oldestFirst ? found.sorted() : found.sorted(by: >)
+    sql = "durable_job j WHERE \(isOne(of: Set(inOrder.prefix(query.limit)))) ORDER BY j.id\(direction)"
   }
 
   /// The ids of the few jobs in given states, found in the index; nil where that does not apply.
-  private func indexed(_ parts: [JobFilter]) -> String? {
+  private func indexed(_ parts: [JobFilter], _ limit: Int) -> String? {
     routes.places(ofAll: parts, limit: limit).map { routes, states in
-      """
-      SELECT id FROM durable_job INDEXED BY durable_job_line WHERE route IN(\(Self.list(routes))) \
-      AND state IN(\(Self.list(states))) AND state<>7
-      """
+      "SELECT id FROM \(Self.line) AND route IN(\(Self.list(routes))) AND state IN(\(Self.list(states)))"
     }
   }
 
-  /// The same for a queue or kind of which there are few jobs, and none that has succeeded: those are not in the index.
-  private func indexed(rare parts: [JobFilter], _ ofRoute: [JobFilter]) -> String? {
-    let possible = routes.filter { route in ofRoute.allSatisfy { $0.matches(route.example(in: .ready)) } }
-    func total(_ routes: [RouteTotals]) -> Double { Double(routes.reduce(0) { $0 + $1.counts.total }) }
-    let isRare = pow(total(possible), 2) <= Double(min(limit, 1000)) * total(routes)
-    guard !ofRoute.isEmpty, isRare, possible.allSatisfy({ $0.counts[.succeeded] == 0 }) else { return nil }
-    return indexed(parts + [.states(JobState.allCases.filter { $0 != .succeeded })])
+  /// Where the index has all that may match, each rank in the order of ids; nil if these are many.
+  private func ranks(_ filter: JobFilter, on connection: OpaquePointer) throws -> [List]? {
+    let parts = (filter.conjuncts ?? [filter]).filter { $0.isOfRoute(orState: true) }
+    let (ofRoute, known) = (parts.filter { $0.isOfRoute(orState: false) }.reduce(.all, &&), parts.reduce(.all, &&))
+    let places = routes.filter { ofRoute.matches($0.example(in: .ready)) }.flatMap { route in
+      (filter.states ?? Set(JobState.allCases)).filter { known.matches(route.example(in: $0)) }.map { (route, $0) }
+    }
+    guard places.count <= Self.most, places.allSatisfy({ $1 != .succeeded || $0.counts[$1] == 0 }) else { return nil }
+    let next = try Statement(Self.rankSQL, on: connection)
+    var lists: [List] = []
+    for (route, state) in places where state != .succeeded {
+      var rank: Int64? = .min
+      while let last = rank, lists.count <= Self.most {
+        rank = try next.with(route.id, state.code, last).first { $0.intOrNull(0) }
+        if let rank { lists.append((route.id, state.code, rank)) }
+      }
+    }
+    return lists.count <= Self.most ? lists : nil
   }
+
+  /// Where there are more, jobs are read by id.
+  private static let most = 500
+  private typealias List = (Int64, Int64, Int64)
+  private static let line = "durable_job j INDEXED BY durable_job_line WHERE j.state<>7"
+  static let rankSQL = "SELECT min(j.rank) FROM \(line) AND j.route=?1 AND j.state=?2 AND j.rank>?3"
 
   private mutating func condition(_ filter: JobFilter) -> String {
     switch filter.condition {
@@ -90,15 +101,11 @@ struct JobPage {
       CASE WHEN json_valid(options) THEN json_extract(options,'$.lane') END=\(value(lane))))
       """
     case .key(let key): "EXISTS(SELECT 1 FROM durable_job_key WHERE key=\(value(key)) AND job=j.id)"
-    case .and(let all): "(" + condition(ofAll: all) + ")"
+    case .and(let all): all.isEmpty ? "1" : "(" + all.map { condition($0) }.joined(separator: " AND ") + ")"
     case .or(let any): any.isEmpty ? "0" : "(" + any.map { condition($0) }.joined(separator: " OR ") + ")"
     case .not(let a): "NOT \(condition(a))"
     case .tooLarge: "0"
     }
-  }
-
-  private mutating func condition(ofAll parts: [JobFilter]) -> String {
-    parts.isEmpty ? "1" : parts.map { condition($0) }.joined(separator: " AND ")
   }
 
   /// Many ids as one parameter: SQLite bears no statement of any length.
@@ -108,10 +115,10 @@ struct JobPage {
     return "j.id IN(SELECT value FROM json_each(\(value("[\(list)]"))))"
   }
 
-  /// Adds the caller's text as a parameter.
+  /// Adds the caller's text as a parameter, behind those of a list.
   private mutating func value(_ text: String) -> String {
     values.append(text)
-    return "?\(values.count)"
+    return "?\(values.count + 3)"
   }
 
   private static func isOne(of routes: [RouteTotals]) -> String { "j.route IN(\(list(routes.map(\.id))))" }
@@ -123,15 +130,12 @@ struct JobPage {
 
   func statement(selecting columns: String, on connection: OpaquePointer) throws -> Statement {
     let statement = try Statement("SELECT \(columns) FROM \(sql)", on: connection)
-    for (index, value) in values.enumerated() { statement.bind(Int32(index + 1), value.composed) }
+    for (index, value) in values.enumerated() { statement.bind(Int32(index + 4), value.composed) }
     return statement
   }
 
   func ids(on connection: OpaquePointer) throws -> [JobID] {
-    try statement(selecting: "j.id,j.state", on: connection).compactMap { row in
-      JobState(code: row.int(1)).map { _ in row.id(0) }
-    }
+    let rows = try statement(selecting: "j.id,j.state", on: connection)
+    return try rows.compactMap { JobState(code: $0.int(1)) == nil ? nil : $0.id(0) }
   }
 }
-
-private let ended = Set(JobState.allCases.filter(\.isFinished))

@@ -3,8 +3,7 @@ import Foundation
 
 /// The current jobs. `connection` belongs to a reader, inside its snapshot.
 func readJobs(_ query: JobQuery, now: Int64, on connection: OpaquePointer) throws -> [JobSnapshot] {
-  let page = try JobPage(
-    filter: query.filter, after: query.after, order: query.order, limit: query.limit, on: connection)
+  let page = try JobPage(query, on: connection)
   let routes = Dictionary(page.routes.map { ($0.id, $0) }) { $1 }
   let statement = try page.statement(selecting: snapshotColumns(query.detail), on: connection)
   let failures = query.detail.contains(.failures) ? try Statement(failuresSQL, on: connection) : nil

@@ -144,10 +144,10 @@
       return Set(payloads.compactMap { try? JSONDecoder().decode(SendRequest.self, from: $0).body.copy })
     }
 
-    /// Those that a schedule names: each of its ticks sends them.
+    /// Those that a schedule names: each of its ticks sends them, also once one that has failed is retried.
     func scheduled(_ names: Set<String>, in store: any JobStore) async throws -> Set<String> {
       let schedules = try await store.jobs(
-        JobQuery(.kind("durable.schedule") && .unfinished, detail: .payload, limit: .max))
+        JobQuery(.kind("durable.schedule") && (.unfinished || .state(.failed)), detail: .payload, limit: .max))
       let payloads = schedules.compactMap(\.payload)
       // One that can't be read may name any of them.
       guard payloads.allSatisfy(Template.isReadable) else { return names }

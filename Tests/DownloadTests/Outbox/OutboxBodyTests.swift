@@ -298,9 +298,12 @@
         try await BodyFolder(of: store).sweep(store, at: store.clock.uptime + .seconds(5 * 3600))
         #expect(copies == [request.body.copy])
       }
-      try await queue.cancel(schedule)
-      try await BodyFolder(of: store).sweep(store, at: store.clock.uptime + .seconds(5 * 3600))
-      #expect(copies.isEmpty)
+      let ends: [(JobChange, Bool)] = [(.fail(message: "no"), true), (.retry, true), (.cancel(reason: nil), false)]
+      for (end, isKept) in ends {
+        _ = try await store.change(end, where: .id(schedule), after: nil, limit: 1)
+        try await BodyFolder(of: store).sweep(store, at: store.clock.uptime + .seconds(5 * 3600))
+        #expect(copies.count == (isKept ? 1 : 0), "\(end)")
+      }
     }
 
     @Test(arguments: [

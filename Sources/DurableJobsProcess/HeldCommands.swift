@@ -65,7 +65,7 @@
           // Asked again, as what is in the way may have taken long to answer.
           guard remains.isStoresOwn, isClear(id), await othersAreClear(of: found[0], note?.batch),
             let now = try? await store.jobs(JobQuery(.id(id), limit: 1)).first, Self.isHeld(now, by: note),
-            (try? await store.change(.resume, where: .id(id) && .state(.suspended), after: nil, limit: 1)) != nil
+            (try? await store.change(.resume, where: .id(id) && .heldBy(.handler), after: nil, limit: 1)) != nil
           else {
             areLeft = true
             continue

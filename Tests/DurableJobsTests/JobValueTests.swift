@@ -114,6 +114,7 @@ import Testing
     ]
     let no: [JobFilter] = [
       .id(JobID(rawValue: 8)), .queue("Q"), .kind("photo"), .state(.ready), .tag("c"), .tag("ab"), .key("ke"),
+      .heldBy(.request),
     ]
     for filter in yes {
       #expect(filter.matches(job), "\(filter)")

@@ -195,6 +195,35 @@
       #expect(try await job.snapshot.reason == reason ?? "process 7 lives, and the job goes on")
     }
 
+    @Test func `what a person suspends just when it is about to go on stays so`() async throws {
+      let place = try Place()
+      let job = try await place.add("true")
+      try JobFolder(job.id, in: place.store).create()
+      try await hold(HeldCommands(place.store, CommandRemains(place.store)), place)
+      let meddled = MeddledStore(place.store) { try await job.suspend() }
+      #expect(await !HeldCommands(meddled, CommandRemains(place.store)).letGo())
+      #expect(try await job.snapshot.state == .suspended)
+      #expect(try await job.snapshot.heldBy == .request)
+    }
+
+    /// One where somebody does something just before a job is changed.
+    private final class MeddledStore: PassingStore {
+      let base: any JobStore
+      private let meddle: @Sendable () async throws -> Void
+      var path: String? { base.path }
+
+      init(_ base: any JobStore, _ meddle: @escaping @Sendable () async throws -> Void) {
+        (self.base, self.meddle) = (base, meddle)
+      }
+
+      func change(
+        _ change: JobChange, where filter: JobFilter, after: JobID?, limit: Int
+      ) async throws -> ChangeReport {
+        try await meddle()
+        return try await base.change(change, where: filter, after: after, limit: limit)
+      }
+    }
+
     @Test(arguments: [true, false])
     func `what a person suspends while it runs does not go on, and says so`(isKnown: Bool) async throws {
       let place = try Place()

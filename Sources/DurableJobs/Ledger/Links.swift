@@ -34,11 +34,13 @@ package struct Links: OptionSet {
   /// Its handler suspended it, or its payload could not be read. Otherwise a person did.
   package static let heldByHandler = Links(rawValue: 131072)
   package static let undecodable = Links(rawValue: 262144)
+  package static let held: Links = [.heldByHandler, .undecodable]
 
   /// Ending it takes more than one statement.
   package static let slow: Links = [.children, .lane, .steps]
   package static let stopAsked: Links = [.cancelAsked, .suspendAsked, .overdueAsked]
 
+  package init(_ hold: JobHold) { self = hold == .handler ? .heldByHandler : hold == .undecodable ? .undecodable : [] }
   package var hold: JobHold? { contains(.heldByHandler) ? .handler : contains(.undecodable) ? .undecodable : nil }
 
   package var stopReason: StopReason? {
@@ -62,7 +64,6 @@ package struct Links: OptionSet {
     if course.isBackOff { insert(.backOff) }
     if course.isPaced == true { insert(.paced) }
     if course.isAfterFailure { insert(.afterFailure) }
-    if course.state == .suspended, course.heldBy == .handler { insert(.heldByHandler) }
-    if course.state == .suspended, course.heldBy == .undecodable { insert(.undecodable) }
+    if course.state == .suspended, let hold = course.heldBy { formUnion(Links(hold)) }
   }
 }

@@ -31,7 +31,7 @@ extension [RouteTotals] {
 
   /// Where in the index of states all jobs are that match all these filters; nil if they are not few.
   package func places(ofAll parts: [JobFilter], limit: Int) -> (routes: [Int64], states: [Int64])? {
-    guard let states = parts.states, !states.contains(.succeeded) else { return nil }
+    guard let states = parts.reduce(.all, &&).states, !states.contains(.succeeded) else { return nil }
     let ofRoute = parts.filter { $0.isOfRoute(orState: false) }
     let possible = filter { route in ofRoute.allSatisfy { $0.matches(route.example(in: .ready)) } }
     let count = possible.reduce(0) { count, route in states.reduce(count) { $0 + route.counts[$1] } }

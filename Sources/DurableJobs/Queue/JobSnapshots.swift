@@ -93,7 +93,7 @@ extension JobFilter {
     case .kinds(let names): names.contains(change.kind)
     case .and(let all): all.allSatisfy { $0.mayConcern(change) }
     case .or(let any): any.contains { $0.mayConcern(change) }
-    case .states, .tag, .key, .lane, .requires, .batch, .not, .tooLarge: true
+    case .states, .tag, .key, .lane, .requires, .batch, .heldBy, .not, .tooLarge: true
     }
   }
 }

@@ -5,7 +5,7 @@ extension JobFilter {
     switch condition {
     case .queues, .kinds, .requires: true
     case .states: orState
-    case .ids, .tag, .key, .lane, .batch, .tooLarge: false
+    case .ids, .tag, .key, .lane, .batch, .heldBy, .tooLarge: false
     case .and(let parts), .or(let parts): parts.allSatisfy { $0.isOfRoute(orState: orState) }
     case .not(let a): a.isOfRoute(orState: orState)
     }
@@ -34,8 +34,5 @@ extension JobFilter {
 }
 
 extension [JobFilter] {
-  /// The only states that match all of these; nil if states are not restricted.
-  package var states: Set<JobState>? { compactMap(\.states).reduce(nil) { $0?.intersection($1) ?? $1 } }
-
   package func firstNonNil<T>(_ value: (JobFilter) -> T?) -> T? { lazy.compactMap(value).first }
 }

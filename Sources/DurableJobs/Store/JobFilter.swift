@@ -17,6 +17,8 @@ public struct JobFilter: Hashable, Sendable {
     case lane(String)
     case requires(JobConstraint)
     case batch(BatchID)
+    /// The job is suspended, and by this.
+    case heldBy(JobHold)
     /// All of these match. An empty list matches every job.
     case and([JobFilter])
     /// At least one of these matches. An empty list matches no job.
@@ -53,6 +55,7 @@ public struct JobFilter: Hashable, Sendable {
   /// Jobs that require this condition, possibly among others.
   public static func requires(_ constraint: JobConstraint) -> JobFilter { JobFilter(.requires(constraint)) }
   public static func batch(_ id: BatchID) -> JobFilter { JobFilter(.batch(id)) }
+  public static func heldBy(_ holder: JobHold) -> JobFilter { .state(.suspended) && JobFilter(.heldBy(holder)) }
 
   public static func && (a: JobFilter, b: JobFilter) -> JobFilter { join(a, b, by: \.conjuncts, as: Condition.and) }
   public static func || (a: JobFilter, b: JobFilter) -> JobFilter { join(a, b, by: \.disjuncts, as: Condition.or) }
@@ -81,7 +84,6 @@ public struct JobFilter: Hashable, Sendable {
   }
 
   package var conjuncts: [JobFilter]? { if case .and(let all) = condition { all } else { nil } }
-
   private var disjuncts: [JobFilter]? { if case .or(let any) = condition { any } else { nil } }
 
   /// Without unfinished schedules, unless it asks for them by id, kind or key: bulk changes are not meant for those.
@@ -90,9 +92,8 @@ public struct JobFilter: Hashable, Sendable {
   private var saysWhich: Bool {
     switch condition {
     case .ids, .kinds, .key: true
-    case .and(let all): all.contains(where: \.saysWhich)
-    case .or(let any): any.contains(where: \.saysWhich)
-    case .queues, .states, .tag, .lane, .requires, .batch, .not, .tooLarge: false
+    case .and(let all), .or(let all): all.contains(where: \.saysWhich)
+    case .queues, .states, .tag, .lane, .requires, .batch, .heldBy, .not, .tooLarge: false
     }
   }
 
@@ -117,6 +118,7 @@ public struct JobFilter: Hashable, Sendable {
     case .lane(let name): job.lane?.name == name
     case .requires(let constraint): job.requires.contains(constraint)
     case .batch(let id): job.batch == id
+    case .heldBy(let holder): job.heldBy == holder
     case .and(let all): all.allSatisfy { $0.matches(job) }
     case .or(let any): any.contains { $0.matches(job) }
     case .not(let a): !a.matches(job)

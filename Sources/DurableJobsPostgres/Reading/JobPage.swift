@@ -109,6 +109,7 @@
       case .tag(let tag): "EXISTS(SELECT 1 FROM §tag WHERE tag=\(value(name: tag)) AND job=j.id)"
       case .batch(let id): "j.batch IS NOT DISTINCT FROM \(id.rawValue)"
       case .lane(let lane): "EXISTS(SELECT 1 FROM §spec WHERE id=j.id AND lane=\(value(name: lane)))"
+      case .heldBy(let by): "(j.state=6 AND j.links&\(Links.held.rawValue)=\(Links(by).rawValue))"
       case .key(let key): "EXISTS(SELECT 1 FROM §job_key WHERE key=\(value(name: key)) AND job=j.id)"
       case .and(let all): all.isEmpty ? "true" : "(" + all.map { condition($0) }.joined(separator: " AND ") + ")"
       case .or(let any): any.isEmpty ? "false" : "(" + any.map { condition($0) }.joined(separator: " OR ") + ")"

@@ -100,6 +100,7 @@ struct JobPage {
       (j.links&\(Links.lane.rawValue)<>0 AND EXISTS(SELECT 1 FROM durable_spec WHERE id=j.id AND \
       CASE WHEN json_valid(options) THEN json_extract(options,'$.lane') END=\(value(lane))))
       """
+    case .heldBy(let by): "(j.state=6 AND j.links&\(Links.held.rawValue)=\(Links(by).rawValue))"
     case .key(let key): "EXISTS(SELECT 1 FROM durable_job_key WHERE key=\(value(key)) AND job=j.id)"
     case .and(let all): all.isEmpty ? "1" : "(" + all.map { condition($0) }.joined(separator: " AND ") + ")"
     case .or(let any): any.isEmpty ? "0" : "(" + any.map { condition($0) }.joined(separator: " OR ") + ")"

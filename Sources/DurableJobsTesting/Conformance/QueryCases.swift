@@ -124,6 +124,26 @@ extension StoreConformance {
         }
       }
     },
+    Case("Suspended jobs are found, and resumed, by who suspended them") { subject in
+      let trial = try await Trial(subject)
+      let asked = try await trial.add()
+      try await trial.change(.suspend(reason: nil), asked)
+      var held = [JobHold.request: asked]
+      for holder in [JobHold.handler, .undecodable] {
+        let claimed = try await trial.addAndStart()
+        try await trial.end(claimed, .suspended(reason: "s", by: holder), as: .suspended)
+        held[holder] = claimed.token.job
+      }
+      try await trial.add()
+      for (holder, id) in held {
+        try same(try await trial.ids(.heldBy(holder)), [id], "those suspended by \(holder)")
+        try same(try await trial.ids(!.heldBy(holder)).count, 3, "others")
+        try same(try await trial.store.counts(where: .heldBy(holder)), JobCounts([.suspended: 1]), "their counts")
+      }
+      let report = try await trial.store.change(.resume, where: .heldBy(.undecodable), after: nil, limit: 9)
+      try same([report.changed.first], [held[.undecodable]], "those resumed")
+      try same(try await trial.ids(.state(.suspended)).count, 2, "those that are suspended yet")
+    },
     Case("Counts are what a look at all jobs tells, after each step of a job's life") { subject in
       let trial = try await Trial(subject)
       func check(_ what: String) async throws {

@@ -154,6 +154,7 @@ extension Oracle {
     case .lane(let name): job.job.terms.lane?.name == name
     case .requires(let constraint): job.job.terms.requires.contains(constraint)
     case .batch(let id): job.batch == id
+    case .heldBy(let holder): state(job) == .suspended && job.holder == holder
     case .and(let all): all.allSatisfy { isOne(job, of: $0) }
     case .or(let any): any.contains { isOne(job, of: $0) }
     case .not(let a): !isOne(job, of: a)

@@ -8,12 +8,13 @@
     /// Runs what the arguments say, and ends the process with the exit code that ``ExitStatus`` gives it. `atEnd` is done
     /// before that, however it went. `reading` makes of the arguments what the parser is to see, and `hint` is asked what to
     /// say behind a refusal of the parser's, with those words. `otherNames` of commands are no commands, but show what was
-    /// meant. `printed` makes what is written of what the parser would: of a script for a shell, and of a help. With a command
-    /// that is `known`, the arguments are not parsed.
+    /// meant. `checked` throws for what was parsed and is not to run. `printed` makes what is written of what the parser
+    /// would: of a script for a shell, and of a help. With a command that is `known`, the arguments are not parsed.
     package static func runProgram(
       known: (any AsyncParsableCommand)? = nil, reading: ([String]) -> [String] = { $0 },
       otherNames: [String: String] = [:],
-      hint: (String, [String]) -> String? = { _, _ in nil }, printed: (String) -> String = { $0 },
+      hint: (String, [String]) -> String? = { _, _ in nil }, checked: (any ParsableCommand) throws -> Void = { _ in },
+      printed: (String) -> String = { $0 },
       atEnd: () async -> Void = {}
     ) async -> Never {
       // A closed output is noticed where it is written to, and ends the process quietly.
@@ -41,6 +42,7 @@
         } else {
           try checkCommandName(otherNames)
           var command = try parseAsRoot(words)
+          try checked(command)
           if var command = command as? any AsyncParsableCommand {
             try await command.run()
           } else {

@@ -178,15 +178,17 @@
   }
 
   extension [SystemText] {
-    /// The same of each, of which none need be UTF-8.
-    fileprivate func mapText(_ hide: ([String]) -> [String]) -> [SystemText] {
+    /// These words, of which none need be UTF-8, for everybody's eyes: without passwords in URLs, and without what the
+    /// names in them say is a secret (``SecretWords``). `isLine`: the first is a line for a shell.
+    package func withoutSecrets(isLine: Bool = false) -> [SystemText] {
       // What is not ASCII becomes characters that mean nothing, and bytes again.
       let texts = map { word in
         if word.isUTF8 { return word.display }
         let scalars = word.bytes.map { UnicodeScalar(UInt32($0) + ($0 < 0x80 ? 0 : 0xe000))! }
         return String(String.UnicodeScalarView(scalars))
       }
-      return zip(self, hide(texts)).map { word, text in
+      let shown = SecretWords.hidden(in: texts.map(\.withoutPasswords), isLine: isLine)
+      return zip(self, shown).map { word, text in
         if word.isUTF8 { return SystemText(text) }
         return SystemText(bytes: text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
       }
@@ -194,11 +196,10 @@
   }
 
   extension ShellCommand {
-    /// For everybody's eyes: without the values of its environment, without passwords in URLs, and without what the names in
-    /// its words say is a secret (``SecretWords``).
+    /// For everybody's eyes: without the values of its environment, and without the secrets in its words.
     package var withoutSecrets: ShellCommand {
       var copy = self
-      copy.arguments = arguments.mapText { SecretWords.hidden(in: $0.map(\.withoutPasswords), isLine: shell) }
+      copy.arguments = arguments.withoutSecrets(isLine: shell)
       copy.env = env.mapValues { _ in SystemText(hiddenSecret) }
       return copy
     }

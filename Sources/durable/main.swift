@@ -12,6 +12,7 @@
       CommandWords.joining(
         CommandWords.parting(SendCommand.partingJSON(GetCommand.partingHeaders(StoreOptions.afterVerb($0)))))
     }, otherNames: TypedOtherwise.commands, hint: TypedOtherwise.hint,
+    checked: { try CommandWords.checkOthers(than: ($0 as? AddCommand)?.command ?? []) },
     printed: CompletionScript.completed
   ) {
     await OpenStore.closeAll()

@@ -302,11 +302,16 @@
 
     @Test("a store whose path is no UTF-8 is refused, since two such names would be one")
     func storeOfBytes() async throws {
-      for line in [#"DURABLE_STORE=$'a\xff' "$DURABLE" add -- true"#, #""$DURABLE" add --store $'a\xff' -- true"#] {
+      for (line, words) in [
+        (#"DURABLE_STORE=$'a\xff' "$DURABLE" add -- true"#, "the variable DURABLE_STORE is no UTF-8"),
+        (#""$DURABLE" add --store $'a\xff' -- true"#, #"$'a\xff' is no UTF-8"#),
+        (#"DURABLE_STORE= XDG_DATA_HOME= HOME=$PWD/$'a\xff' "$DURABLE" add -- true"#, "the variable HOME is no UTF-8"),
+      ] {
         let refused = try await durable.shell(line)
         #expect(refused.status == .exited(2))
-        #expect(refused.stderr.contains("the store's path is no UTF-8"), "\(refused.stderr)")
+        #expect(refused.stderr.contains(words), "\(refused.stderr)")
       }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: durable.folder) == [])
     }
   }
 

@@ -105,13 +105,41 @@
       #expect(try await durable("retry", "-y").status == .exited(0))
     }
 
-    @Test("a variable whose value is no UTF-8 is given by its name, and not garbled")
-    func bytesOfVariables() async throws {
-      let outcome = try await durable.run([
-        Array("add".utf8), Array("--env".utf8), Array("X=a".utf8) + [0xff], Array("--".utf8), Array("true".utf8),
+    @Test(
+      "a word that is no UTF-8 is refused, as two that name something would be one; those of a command are kept",
+      arguments: [
+        "add --unique X -- true", "add --key X -- true", "add --tag=X -- true", "add --tag a --tag X -- true",
+        "add --queue X true", "add --lane X true", "add --requires X true", "add --cwd X -- true",
+        "add --after X -- true",
+        "add --after-end X -- true", "add --after-failure X -- true", "add --batch X -- true", "add -i X",
+        "schedule add X --every 1h -- true", "schedule add a --every 1h --tag X -- true", "schedule pause X",
+        "batch create X", "batch show X", "cancel --tag X", "edit 1 --queue X -- true", "status --key X",
+        "pause --queue X",
+        "limits set --queue X --running 1", "limits set --lane X --running 1", "constraint set X yes", "work --queue X",
+        "fail 1 --message X", "send --key X POST http://localhost/", "get -o . X", "repair X",
       ])
+    func bytesOfWords(line: String) async throws {
+      let outcome = try await durable.shell("\"$DURABLE\" " + line.replacing("X", with: #"$'caf\xe9'"#))
       #expect(outcome.status == .exited(2))
-      #expect(outcome.stderr.contains("--env X: its value is no UTF-8"), "\(outcome.stderr)")
+      #expect(outcome.text == "")
+      #expect(outcome.stderr.contains(#"caf\xe9' is no UTF-8"#), "\(outcome.stderr)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: durable.folder) == [])
+    }
+
+    @Test(
+      "what may be a secret of a word that is no UTF-8 is not told",
+      arguments: [
+        ("add --env X=hunter2$'\\xff' -- true", "what --env gives is no UTF-8"),
+        ("add --env=X=hunter2$'\\xff' -- true", "give --env its name alone"),
+        ("get -H 'X: hunter2'$'\\xff' http://localhost/", "what -H gives is no UTF-8"),
+        ("get --header='X: hunter2'$'\\xff' http://localhost/", "what --header gives is no UTF-8"),
+        ("send POST http://me:hunter2$'\\xff'@localhost/", "'http://me:***@localhost/' is no UTF-8"),
+        ("status --store postgres://me:hunter2$'\\xff'@localhost/", "'postgres://me:***@localhost/' is no UTF-8"),
+      ])
+    func bytesOfSecrets(line: String, words: String) async throws {
+      let outcome = try await durable.shell("\"$DURABLE\" " + line)
+      #expect(outcome.status == .exited(2))
+      #expect(outcome.stderr.contains(words) && !outcome.stderr.contains("hunter2"), "\(outcome.stderr)")
     }
 
     @Test("add says on a terminal that it waits for a key that no job has")

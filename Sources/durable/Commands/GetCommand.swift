@@ -165,9 +165,6 @@
 
     /// One of each, and how many more were named. Throws where anything is wrong, before anything but folders is made.
     private func downloads() throws -> (own: [Download], repeats: Int) {
-      for word in SystemText.lastArguments(Int(CommandLine.argc) - 1) where !word.isUTF8 {
-        throw ValidationError("\(word.shellQuoted) is no UTF-8; the paths, names and URLs of downloads must be")
-      }
       try checkNumbers()
       let header = CommandWords.parted(header)
       let typed = try CommandWords.parted(urls).map { try DownloadWords.url($0) }

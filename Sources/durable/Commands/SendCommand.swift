@@ -67,9 +67,6 @@
 
     func run() async throws {
       if follow { try Program.provideRoom(forWork: true) }
-      for word in SystemText.lastArguments(Int(CommandLine.argc) - 1) where !word.isUTF8 {
-        throw ValidationError("\(word.shellQuoted) is no UTF-8; what is sent as text must be")
-      }
       // What is wrong is told before the store is touched.
       var request = try request()
       let jobOptions = try job.options(isFollowed: follow)

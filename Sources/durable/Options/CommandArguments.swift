@@ -44,11 +44,6 @@
       return path.resolved ?? path
     }
 
-    /// What the parser has seen in the place of words that are no UTF-8.
-    private static var garbled: Set<String> {
-      Set(SystemText.lastArguments(Int(CommandLine.argc) - 1).filter { !$0.isUTF8 }.map(\.display))
-    }
-
     private func environment() throws -> [String: SystemText] {
       try named().reduce(into: envAll ? SystemText.wholeEnvironment : SystemText.inheritedEnvironment) {
         $0[$1.key] = $1.value
@@ -58,7 +53,6 @@
     /// The variables that were named.
     func named() throws -> [String: SystemText] {
       var result: [String: SystemText] = [:]
-      let garbled = Self.garbled
       for assignment in CommandWords.parted(env) {
         let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])
@@ -67,9 +61,6 @@
           throw ValidationError(
             "--env '\(name)': a name has no control characters, such as the end of a line; give each variable an --env of its own"
           )
-        }
-        guard garbled.isDisjoint(with: [assignment, "--env=" + assignment]) else {
-          throw ValidationError("--env \(name): its value is no UTF-8. Export it, and give --env \(name) alone")
         }
         if parts.count == 2 {
           result[name] = SystemText(String(parts[1]))

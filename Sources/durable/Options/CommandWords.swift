@@ -1,4 +1,6 @@
 #if Shell
+  import ArgumentParser
+  import Console
   import DurableJobs
   import DurableJobsProcess
 
@@ -92,6 +94,20 @@
       // Each value that was joined had its option before it.
       let seen = parsed.count + 2 * parsed.reduce(0) { $0 + $1.count { $0 == "\0" } }
       return SystemText.lastArguments(seen + (count.withLock(\.self).map { $0 + 1 } ?? 0))
+    }
+
+    /// Throws where one before those is no UTF-8: the parser has seen another character for each such byte, so that two
+    /// names would be one. What may be a secret is not told.
+    static func checkOthers(than parsed: [String]) throws {
+      let words = Array(SystemText.lastArguments(Int(CommandLine.argc) - 1).dropLast(typed(from: parsed).count))
+      guard let index = words.firstIndex(where: { !$0.isUTF8 }) else { return }
+      let option = ["--env", "--header", "-H"].first {
+        index > 0 && words[index - 1].display == $0 || words[index].display.hasPrefix($0)
+      }
+      let shown = words.withoutSecrets()[index].shellQuoted
+      throw ValidationError(
+        "\(option.map { "what \($0) gives" } ?? shown) is no UTF-8, and only a command's own words may be so"
+          + (option == "--env" ? "; export the variable, and give --env its name alone" : ""))
     }
   }
 #endif

@@ -75,8 +75,9 @@
         configuration.isPooled = place.isPooled
         configuration.callLimit = callLimit ?? configuration.callLimit
         configuration.makesStore = isMade
-        configuration.folder = StoreOptions.dataFolder
-        try StoreOptions.make(folder: StoreOptions.dataFolder)
+        let folder = try StoreOptions.dataFolder
+        configuration.folder = folder
+        try StoreOptions.make(folder: folder)
         return try await PostgresStore(place.connection, configuration: configuration)
       }
     #else

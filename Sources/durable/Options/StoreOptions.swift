@@ -44,18 +44,25 @@
     /// Where the store is, or would be.
     var place: StorePlace {
       get throws {
-        guard let named = store ?? Self.variable else { return .file(Self.dataFolder + "/jobs.sqlite") }
+        guard let named = try store ?? Self.variable else { return .file(try Self.dataFolder + "/jobs.sqlite") }
         guard !named.isEmpty else { throw ValidationError("--store is empty; give it the path of a file") }
-        // Other bytes have become this character by now, and two names would be one store.
-        guard !named.contains("\u{fffd}") else {
-          throw ValidationError("the store's path is no UTF-8: \(named.withoutPasswords); choose another path")
-        }
         return try StorePlace(named)
       }
     }
 
     private static var variable: String? {
-      ProcessInfo.processInfo.environment["DURABLE_STORE"].flatMap { $0.isEmpty ? nil : $0 }
+      get throws { try path(in: "DURABLE_STORE").flatMap { $0.isEmpty ? nil : $0 } }
+    }
+
+    private var isDefault: Bool { get throws { try store == nil && Self.variable == nil } }
+
+    /// The value of a variable. As a String, two that are no UTF-8 would be one store.
+    private static func path(in variable: String) throws -> String? {
+      guard let value = SystemText.environment(variable) else { return nil }
+      guard value.isUTF8 else {
+        throw ValidationError("the variable \(variable) is no UTF-8, and the path of a store must be")
+      }
+      return value.display
     }
 
     /// The store if it exists. Looking creates none. A server is asked for at most `callLimit`, or as long as usual.
@@ -104,7 +111,7 @@
         if access(path, F_OK) != 0, errno == ENOENT, access(path + "-wal", F_OK) != 0 {
           for id in JobFolder.ids(beside: path) { JobFolder(store: path, id: id).removeIfFree() }
         }
-        if store == nil, Self.variable == nil {
+        if try isDefault {
           try Self.make(folder: (path as NSString).deletingLastPathComponent)
         }
       }
@@ -123,14 +130,16 @@
 
     /// Where this machine keeps the default store, and what is beside stores on servers.
     static var dataFolder: String {
-      let environment = ProcessInfo.processInfo.environment
-      func folder(_ variable: String) -> String? { environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } }
-      let home = folder("HOME") ?? NSHomeDirectory()
-      #if os(Linux)
-        return (folder("XDG_DATA_HOME") ?? home + "/.local/share") + "/durable"
-      #else
-        return home + "/Library/Application Support/durable"
-      #endif
+      get throws {
+        func folder(_ variable: String) throws -> String? {
+          try path(in: variable).flatMap { $0.hasPrefix("/") ? $0 : nil }
+        }
+        #if os(Linux)
+          return try (folder("XDG_DATA_HOME") ?? (folder("HOME") ?? NSHomeDirectory()) + "/.local/share") + "/durable"
+        #else
+          return try (folder("HOME") ?? NSHomeDirectory()) + "/Library/Application Support/durable"
+        #endif
+      }
     }
   }
 

@@ -68,8 +68,9 @@
     /// The one that works on a store on a server, known by what was typed for that when it began: for who can't ask the server
     /// what its files here are called. Nil if there is none, or several.
     init?(at place: ServerPlace) {
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: StoreOptions.dataFolder)) ?? []
-      let found = names.filter { $0.hasSuffix("-worker") }.map { "\(StoreOptions.dataFolder)/\($0)" }.filter { path in
+      guard let folder = try? StoreOptions.dataFolder else { return nil }
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      let found = names.filter { $0.hasSuffix("-worker") }.map { "\(folder)/\($0)" }.filter { path in
         let lock = open(path, O_RDONLY | O_CLOEXEC)
         guard lock >= 0 else { return false }
         defer { close(lock) }

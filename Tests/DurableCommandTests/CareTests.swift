@@ -193,7 +193,11 @@
       for isThere in [false, true] {
         if isThere { try files.copyItem(atPath: other, toPath: durable.store) }
         let refused = try await durable("add", "--", "true")
-        #expect(refused.status != .exited(0) && refused.stderr.contains(log), "\(refused)")
+        #expect(refused.status == .exited(5) && refused.stderr.contains(log), "\(refused)")
+        for look in [["status"], ["wait"], ["wait", "1"], ["cancel", "1"], ["show", "1"], ["check"], ["prune"]] {
+          let other = try await durable.run(look.map { Array($0.utf8) })
+          #expect(other.status == refused.status && other.stderr == refused.stderr, "\(look): \(other)")
+        }
         #expect(files.fileExists(atPath: durable.store) == isThere && files.contents(atPath: log) == before)
       }
       try files.removeItem(atPath: durable.store)

@@ -35,7 +35,7 @@
         guard case .server(let place) = try StorePlace(to) else {
           throw ValidationError("--to is a file; a store is moved to a server: postgres://user@host/database")
         }
-        guard access(given, F_OK) == 0 else { throw JobError(.notFound, "there is no store: \(given) does not exist") }
+        if StoreOptions.isGone(given) { throw JobError(.notFound, "there is no store: \(given) does not exist") }
         let source = try SQLiteStore(path: given)
         let path = source.path ?? given
         try BesideStore.checkThatNobodyIsAt(path, Self.undone)

@@ -68,7 +68,7 @@
     /// The store if it exists. Looking creates none. A server is asked for at most `callLimit`, or as long as usual.
     func existing(callLimit: Duration? = nil) async throws -> OpenStore? {
       let place = try place
-      if case .file(let path) = place, access(path, F_OK) != 0, errno == ENOENT { return nil }
+      if case .file(let path) = place, Self.isGone(path) { return nil }
       do {
         return try await OpenStore(place, isMade: false, named: store, callLimit: callLimit)
       } catch let error as JobError where error.saysThatThereIsNoStore {
@@ -106,9 +106,8 @@
     func open() async throws -> OpenStore {
       let place = try place
       if case .file(let path) = place {
-        // What stands beside a store that is gone belongs to nobody, unless its log is still there; a new one counts from 1
-        // again.
-        if access(path, F_OK) != 0, errno == ENOENT, access(path + "-wal", F_OK) != 0 {
+        // What stands beside a store that is gone belongs to nobody; a new one counts from 1 again.
+        if Self.isGone(path) {
           for id in JobFolder.ids(beside: path) { JobFolder(store: path, id: id).removeIfFree() }
         }
         if try isDefault {
@@ -130,6 +129,11 @@
 
     /// Where this machine keeps the default store, and what is beside stores on servers.
     static var dataFolder: String {
+    /// Whether there is neither the file nor its log, which has jobs though the file was moved away.
+    static func isGone(_ path: String) -> Bool {
+      access(path, F_OK) != 0 && errno == ENOENT && access(path + "-wal", F_OK) != 0
+    }
+
       get throws {
         func folder(_ variable: String) throws -> String? {
           try path(in: variable).flatMap { $0.hasPrefix("/") ? $0 : nil }

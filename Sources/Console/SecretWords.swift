@@ -56,7 +56,7 @@
         if word.hasPrefix("-u") { return "-u" + Option.user.hiding(String(word.dropFirst(2))) }
         if word.hasPrefix("-H") { return "-H" + hidden(in: String(word.dropFirst(2))) }
         if Option(before: String(name)) == .secret { return "\(name):\(hiddenSecret)" }
-      } else if isSecret(name: name) {
+      } else if isSecret(name: word[sign] == "=" && name.hasSuffix("+") ? name.dropLast() : name) {
         return word[sign] == "=" ? "\(name)=\(hiddenSecret)" : "\(name): \(hiddenSecret)"
       }
       if word.hasSpaces { return hidden(inLine: word) }

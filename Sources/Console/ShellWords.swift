@@ -17,17 +17,20 @@
       while place < bytes.endIndex {
         let byte = bytes[place]
         let isQuote = byte == UInt8(ascii: "'") || byte == UInt8(ascii: "\"")
-        if quote == nil, Self.apart.contains(byte) {
+        let escaped = byte == UInt8(ascii: "\\") && quote != UInt8(ascii: "'") ? next(place) : nil
+        if escaped == UInt8(ascii: "\n") {
+          // The line goes on in the next one, as may a word.
+          place = bytes.index(after: place)
+        } else if quote == nil, Self.apart.contains(byte) {
           if let first = begin { words.append((first..<place, String(decoding: text, as: UTF8.self))) }
           (begin, text) = (nil, [])
         } else {
           begin = begin ?? place
           if isQuote, quote == nil || quote == byte {
             quote = quote == nil ? byte : nil
-          } else if byte == UInt8(ascii: "\\"), quote != UInt8(ascii: "'"), let escaped = next(place) {
+          } else if let escaped {
             place = bytes.index(after: place)
-            // A line may go on in the next one.
-            if escaped != UInt8(ascii: "\n") { text.append(escaped) }
+            text.append(escaped)
           } else if !(byte == UInt8(ascii: "$") && quote == nil && next(place).map("'\"".utf8.contains) == true) {
             text.append(byte)
           }

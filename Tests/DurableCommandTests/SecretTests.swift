@@ -169,6 +169,9 @@
       #expect(shown("ssh h \"curl --password 'it is' x\"") == "ssh h 'curl --password *** x'")
       #expect(shown("java -Dx.secret=x -version") == "java -Dx.secret=*** -version")
       #expect(shown(#"curl -d '{"pass":"x"}' h"#) == #"curl -d '{"pass":"***"}' h"#)
+      #expect(shown("p --password \\\n  'a b' \\\n f") == "p --password \\\n  *** \\\n f")
+      #expect(shown("p --pass\\\nword x\\\ny \\") == "p --pass\\\nword *** \\")
+      #expect(shown("TOKEN+=x A+=y export API_KEY+=\"z\"") == "TOKEN+=*** A+=y export API_KEY+=***")
       for line in ["echo \"a: $b\" | tee 'x=y' && \\\nfalse", "unfinished 'quote", "\\", "é ü=ö"] {
         #expect(shown(line) == line)
       }

@@ -49,7 +49,8 @@
     /// Whether to accept a file that ends with its connection although neither size nor checksum is known: if the
     /// connection was cut, the file is cut too, unnoticed. By default such a download fails.
     public var acceptsUnknownLength: Bool
-    /// Headers sent with each request to the URL's own host, and never to another one that it redirects to.
+    /// Headers sent with each request to the URL's own host, and never to another one that it redirects to. ``validate()``
+    /// refuses those that the client sets itself, such as `Content-Length` and `Range`.
     public var headers: [Header]
     /// Whether an existing file may be replaced; never one that appeared or changed since the first attempt started, or
     /// that another download brought since this one was enqueued.

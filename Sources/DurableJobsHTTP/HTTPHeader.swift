@@ -20,7 +20,8 @@
   }
 
   extension HTTPHeader {
-    /// Throws ``DownloadError/Code/invalidDownload`` for what could not be sent as a header, or would inject another.
+    /// Throws ``DownloadError/Code/invalidDownload`` for what could not be sent as a header, or would inject another; and
+    /// for what is the client's to say: where a body ends, and what becomes of the connection.
     func validate() throws {
       guard !name.isEmpty, name.allSatisfy(\.isOfHTTPToken) else {
         // The value may have been given as the name by mistake, and be secret.
@@ -31,13 +32,6 @@
       guard value.isHeaderValue else {
         throw DownloadError(.invalidDownload, "the value of the header \(name) has control characters in it")
       }
-    }
-  }
-
-  extension HTTPHeader {
-    /// The same for a request with a body: where that ends, and what becomes of the connection, is for the client to say.
-    func validateForRequest() throws {
-      try validate()
       let ofConnection = [
         "connection", "content-length", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding",
         "upgrade",

@@ -144,6 +144,8 @@
         (["--sha256", "abc", url], "--sha256: 'abc' is no SHA-256"), (["--header", "Accept", url], "colon is missing"),
         (["--header", "A: b\r\nC: d", url], "--header: the value of the header A"),
         (["-H", "@missing", url], "--header @missing: this file can't be read"),
+        (["-H", "content-length: 5", url], "the header content-length is set by what sends the request"),
+        (["-H", "Connection: close", url], "leave it out"), (["-H", "Range: bytes=5-", url], "asks by itself"),
         (["-H", "@headers", url], "headers:2: the colon is missing"), (["-H", "@-", "-i", "-"], "read once"),
         (["--cacert", "missing", url], "can't be read"), (["--netrc-file", "missing", url], "can't be read"),
         (["--netrc-file", "/dev/null", url], "no plain file"),

@@ -18,7 +18,7 @@
         guard !line.isEmpty else { return nil }
         guard let header = HTTPHeader(line: line) else { throw refuse("line \(number + 1) has no colon") }
         do {
-          try header.validateForRequest()
+          try header.validate()
         } catch let error as DownloadError {
           throw refuse("line \(number + 1): \(error.message)")
         }

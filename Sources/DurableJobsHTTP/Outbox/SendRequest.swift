@@ -94,7 +94,7 @@
             "\(url.withoutCredentials) was given with a user, who would be stored; name a secret in a header, as in "
               + "'Authorization: Bearer {secret:TOKEN}', or have the outbox read a file like ~/.netrc")
         }
-        for header in headers { try header.validateForRequest() }
+        for header in headers { try header.validate() }
       } catch let error as DownloadError {
         throw refuse(error.message)
       }

@@ -408,6 +408,8 @@
         Download(from: url, to: folder, headers: [Download.Header("range", "bytes=5-9")]),
         Download(from: url, to: folder, headers: [Download.Header("If-Range", "\"a\"")]),
         Download(from: url, to: folder, headers: [Download.Header("A", "b\r\nC: d")]),
+        Download(from: url, to: folder, headers: [Download.Header("Content-Length", "5")]),
+        Download(from: url, to: folder, headers: [Download.Header("connection", "close")]),
       ] {
         #expect(throws: DownloadError.self) { try bad.validate() }
       }

@@ -114,9 +114,12 @@
         let isMade = mkdir(path, 0o777) == 0
         umask(umaskOfStore)
         guard isMade else {
+          let why = "-o \(path): there is no such folder, and it can't be made: \(SystemError.words())"
+          let parent = NSString(string: path).deletingLastPathComponent
           throw ValidationError(
-            "-o \(path): there is no such folder, and it can't be made: \(SystemError.words()). Create it with: "
-              + "mkdir -p \(SystemText(path).shellQuoted)")
+            access(parent.isEmpty ? "." : parent, F_OK) == 0
+              ? "\(why); choose another folder"
+              : "\(why). Create it with: mkdir -p \(SystemText(path).shellQuoted)")
         }
         guard stat(path, &info) == 0 else { throw ValidationError("-o \(SystemError(path).description)") }
         Descriptor.flush(folder: path + "/..")

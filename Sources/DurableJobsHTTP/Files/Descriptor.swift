@@ -164,7 +164,7 @@
       let isFull = SystemLack.isOfRoom(number)
       var error = DownloadError(
         isFull || SystemLack.isOfOpenFiles(number) ? .noRoom : .disk,
-        "can't \(verb) \(path): \(SystemError.words(number))")
+        "can't \(verb) \(path): \(SystemError.words(number))\(isFull ? "; free some space" : "")")
       error.isOfFullDisk = isFull
       return error
     }

@@ -199,7 +199,8 @@
     /// Throws ``DownloadError/Code/noRoom`` if this many bytes would use space left to others.
     func leaveRoom(after count: Int) throws {
       guard let room = folder.room, room.free - Int64(count) < room.reserve else { return }
-      var error = DownloadError(.noRoom, "no room in \(folder.path): \(room.free) bytes are free, and left to others")
+      var error = DownloadError(
+        .noRoom, "no room in \(folder.path): \(room.free) bytes are free, and left to others; free some space")
       error.isOfFullDisk = true
       throw error
     }

@@ -48,6 +48,22 @@
       #expect(try FileManager.default.contentsOfDirectory(atPath: durable.folder) == [])
     }
 
+    @Test("all who meet a store whose folder is missing say to make it first, and none makes it")
+    func noFolder() async throws {
+      let store = durable.folder + "/a b/jobs.sqlite"
+      for (line, status) in [
+        (["status"], 0), (["wait"], 0), (["prune"], 0), (["show", "1"], 3), (["cancel", "1"], 3), (["check"], 5),
+      ] as [([String], Int32)] {
+        let outcome = try await durable.run((line + ["--store", store]).map { Array($0.utf8) })
+        #expect(outcome.status == .exited(status))
+        #expect(outcome.stderr.contains("Make that first: mkdir -p '\(durable.folder)/a b'"), "\(outcome.stderr)")
+      }
+      let added = try await durable("add", "--store", store, "--", "true")
+      #expect(added.status == .exited(5))
+      #expect(added.stderr.contains("its folder \(durable.folder)/a b doesn't exist; make it first"), "\(added.stderr)")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: durable.folder) == [])
+    }
+
     @Test("without an id, a store with no command says that none was stored")
     func noCommand() async throws {
       try await durable("pause")

@@ -194,7 +194,7 @@ enum StoreInspection {
       let whole = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
       let parent = NSString(string: whole).deletingLastPathComponent
       if error == ENOENT, access(parent, F_OK) != 0 {
-        let hint = path.hasPrefix("~") ? "; only a shell takes ~ for your home folder" : ""
+        let hint = path.hasPrefix("~") ? "; only a shell takes ~ for your home folder" : "; make it first"
         throw unusable(path, "its folder \(parent) doesn't exist\(hint)")
       }
       if error == EROFS { throw readOnly(path, in: parent) }

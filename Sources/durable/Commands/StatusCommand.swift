@@ -37,6 +37,9 @@
           watch ? Screen.out.json(StatusLine(status: record)) : Screen.out.json(record)
         } else {
           Talk.line("Store: \(place.withVisibleControls) (not created yet)")
+          if let command = try options.commandForFolder {
+            Talk.line("Its folder does not exist. Make that first: \(command)")
+          }
           Screen.out.line("no jobs")
         }
         return

@@ -96,9 +96,21 @@
     var missing: String {
       get throws {
         switch try place {
-        case .file(let path): "\(path) does not exist"
+        case .file(let path):
+          try commandForFolder.map { "\(path) does not exist, nor does its folder. Make that first: \($0)" }
+            ?? "\(path) does not exist"
         case .server: "\(try place.name) has no store yet"
         }
+      }
+    }
+
+    /// What makes a file's folder, to be typed where it is missing; nil also for the default store's, which comes with it.
+    var commandForFolder: String? {
+      get throws {
+        guard try !isDefault, case .file(let path) = try place else { return nil }
+        let folder = NSString(string: path).deletingLastPathComponent
+        guard access(folder, F_OK) != 0, errno == ENOENT else { return nil }
+        return "mkdir -p \(SystemText(folder).shellQuoted)"
       }
     }
 
@@ -117,6 +129,11 @@
       return try await OpenStore(place, isMade: true, named: store)
     }
 
+    /// Whether there is neither the file nor its log, which has jobs though the file was moved away.
+    static func isGone(_ path: String) -> Bool {
+      access(path, F_OK) != 0 && errno == ENOENT && access(path + "-wal", F_OK) != 0
+    }
+
     /// For its user alone.
     static func make(folder: String) throws {
       do {
@@ -129,11 +146,6 @@
 
     /// Where this machine keeps the default store, and what is beside stores on servers.
     static var dataFolder: String {
-    /// Whether there is neither the file nor its log, which has jobs though the file was moved away.
-    static func isGone(_ path: String) -> Bool {
-      access(path, F_OK) != 0 && errno == ENOENT && access(path + "-wal", F_OK) != 0
-    }
-
       get throws {
         func folder(_ variable: String) throws -> String? {
           try path(in: variable).flatMap { $0.hasPrefix("/") ? $0 : nil }

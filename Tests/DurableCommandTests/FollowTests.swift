@@ -171,7 +171,7 @@
         place: {
           asked.withLock {
             $0 += 1
-            return $0 == 1 ? .elsewhere : .here
+            return RunPlace(isHere: $0 > 1)
           }
         })
       let showing = Task { try await follower.run() }
@@ -276,6 +276,29 @@
         until [ -s copy ]; do sleep 0.05; done
         kill -TERM $follower; wait $follower; code=$?; cat words >&2
         "$DURABLE" cancel $id > out; kill -TERM $worker; wait $worker; exit $code
+        """
+      let outcome = try await durable.shell(line)
+      #expect(outcome.status == .exited(130))
+      #expect(outcome.stderr.contains("Job 1 goes on in another process"), "\(outcome.stderr)")
+    }
+
+    @Test("one SIGTERM ends who follows a command that runs again in another worker, however much that writes")
+    func endlessAgain() async throws {
+      let line = """
+        mkfifo go out
+        "$DURABLE" add --follow --max-attempts 2 --shell -- \
+          'test -e again && exec yes; touch again; read x < go; exit 7' > out & program=$!
+        exec 3< out
+        until [ -e again ]; do sleep 0.01; done
+        "$DURABLE" pause > none; echo > go
+        until "$DURABLE" show 1 --json | grep -q scheduled; do sleep 0.01; done
+        # It may stand still while it has the store locked.
+        until kill -STOP $program; "$DURABLE" unpause; do kill -CONT $program || exit; done
+        "$DURABLE" retry 1; "$DURABLE" work > said & worker=$!
+        until grep -q 'attempt 2' said; do sleep 0.01; done
+        kill -CONT $program; head -c 1 <&3 > begin; cat <&3 > /dev/null & reader=$!
+        kill -TERM $program; wait $program; code=$?; exec 3<&-; wait $reader
+        "$DURABLE" cancel 1 > none; kill -TERM $worker; wait $worker; exit $code
         """
       let outcome = try await durable.shell(line)
       #expect(outcome.status == .exited(130))

@@ -21,7 +21,7 @@
 
     /// Only the runs of one attempt, if it is given. What ran elsewhere is shown until it `isUnwanted`.
     init(
-      _ folder: JobFolder, attempt: Int?, json: Bool, place: @escaping @Sendable () -> RunPlace = { .elsewhere },
+      _ folder: JobFolder, attempt: Int?, json: Bool, place: @escaping @Sendable () -> RunPlace = { RunPlace() },
       isUnwanted: @escaping @Sendable () -> Bool = { false }
     ) {
       self.folder = folder
@@ -49,19 +49,19 @@
         // In turn, so that who writes much to one does not hide what the other says.
         var isMore = true
         // What is written meanwhile may never end.
-        let ends = isFinal && place() == .elsewhere ? current?.readers.mapValues(\.end) : nil
+        let ends = isFinal && run.number > place().last ? current?.readers.mapValues(\.end) : nil
         while isMore {
           isMore = false
           for stream in LogStream.allCases {
             guard var reader = current?.readers[stream] else { continue }
             // Also where there is nothing new: it may not have been possible to tell of what was shown last.
-            if place() == .here { reader.tellFollowed() }
+            if place().isHere { reader.tellFollowed() }
             // What others run may never end, and may write faster than anybody reads.
-            if isUnwanted(), place() == .elsewhere {
+            if isUnwanted(), run.number > place().last {
               stdout.isBrokenOff = true
               return
             }
-            if Task.isCancelled, place() == .elsewhere, job?.state == .running { return }
+            if Task.isCancelled, run.number > place().last, job?.state == .running { return }
             if let end = ends?[stream], reader.position >= end { continue }
             if showNext(of: &reader, stream, run) { isMore = true }
             current?.readers[stream] = reader
@@ -158,12 +158,12 @@
     }
   }
 
-  /// Where the command runs whose output is shown.
-  enum RunPlace: Sendable {
-    case elsewhere
-    /// It waits until its output is shown.
-    case here
-    case hasRunHere
+  /// Where the runs of a command are whose output is shown.
+  struct RunPlace: Sendable {
+    /// It runs here, and waits until its output is shown.
+    var isHere = false
+    /// The number of the last run here, or 0. Later ones are another worker's.
+    var last = 0
   }
 
   /// What was shown of what a job wrote to stdout.
@@ -229,7 +229,7 @@
     let json: Bool
     /// Whether it tells what the job waits for.
     var tells = false
-    var place: @Sendable () -> RunPlace = { .elsewhere }
+    var place: @Sendable () -> RunPlace = { RunPlace() }
     var isUnwanted: @Sendable () -> Bool = { false }
 
     /// How often it is looked for more.
@@ -248,7 +248,7 @@
           // Asked before the last look, so that nothing is written in between.
           job = try await look(job, &printer)
           // A command that runs here may end after its job, and notes how.
-          let isFinal = (job?.state.isFinished ?? true) && place() != .here
+          let isFinal = (job?.state.isFinished ?? true) && !place().isHere
           printer.show(job, isFinal: isFinal)
           if job == nil, tells { throw JobError(.notFound, "job \(id) has been removed") }
           if isFinal { return printer.stdout }
@@ -273,7 +273,7 @@
             return .none
           }
           if case .some(let job)? = try await group.next() { return job }
-          if place() == .here { printer.show(last, isFinal: false) }
+          if place().isHere { printer.show(last, isFinal: false) }
         }
       }
     }

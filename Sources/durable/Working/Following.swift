@@ -36,7 +36,7 @@
     func run() async throws {
       try await OwnJobs(in: store)?.check(isNotNeededBy: [id])
       let code = Lock<Code?>(nil)
-      let runPlace = Lock(RunPlace.elsewhere)
+      let runPlace = Lock(RunPlace())
       let worker = JobWorker(
         store.queue(queue), maxConcurrentJobs: 1, logger: WorkerLog.logger { Talk.error($0) })
       let handler = runs == .commands ? registerCommands(with: worker, runPlace, code) : nil
@@ -75,7 +75,7 @@
         }
         try await work(worker, interruption)
         // Nothing runs here any more, whatever was told of that.
-        runPlace.withLock { if $0 == .here { $0 = .hasRunHere } }
+        leave(runPlace)
         let isSuspended = try await look().state == .suspended
         if interruption.wasAsked || isSuspended { group.cancelAll() }
         return try await group.next() ?? ShownOutput()
@@ -134,6 +134,14 @@
       return own ?? store.folder(id).runs(of: job).last?.exitCode
     }
 
+    /// What ran here has ended. One that did not begin is forgotten, and another worker may have begun one.
+    private func leave(_ place: Lock<RunPlace>) {
+      let last = lastRun
+      place.withLock { $0 = RunPlace(last: min($0.last, last)) }
+    }
+
+    private var lastRun: Int { store.folder(id).runs(of: nil).last?.number ?? 0 }
+
     private func look() async throws -> JobSnapshot { try await store.patiently { try await store.store.job(id) } }
 
     private func show(_ answer: HTTPAnswer) {
@@ -145,17 +153,17 @@
     private func registerCommands(
       with worker: JobWorker, _ place: Lock<RunPlace>, _ code: Lock<Code?>
     ) -> CommandHandler {
-      let handler = CommandHandler(followed: id) { [id, hasBegun] context, event in
+      let handler = CommandHandler(followed: id) { [self] context, event in
         switch event {
         case .started where context.id == id:
           hasBegun.withLock { $0 = true }
-          place.withLock { $0 = .here }
+          place.withLock { $0 = RunPlace(isHere: true, last: lastRun) }
         case .ended(_, let result, _) where context.id == id:
-          place.withLock { $0 = .hasRunHere }
+          leave(place)
           code.withLock { $0 = (context.attempt, result.exitCode) }
-        case .suspended: place.withLock { if $0 == .here { $0 = .hasRunHere } }
+        case .suspended: leave(place)
         case .couldNotStart(_, let reason):
-          place.withLock { $0 = .elsewhere }
+          leave(place)
           Talk.error("job \(context.id) could not be started, and comes back: \(reason)")
         default: break
         }

@@ -207,8 +207,8 @@
 
     /// Sleeps until the life line breaks, the command writes or ends, a signal comes, or the time has come.
     private mutating func listen(until time: Duration?) throws {
-      // Only little output is left of a command that has ended.
-      let areHeld = !course.commandHasEnded && (stdout.log.isAhead() || stderr.log.isAhead())
+      // Also what a command has left may write for as long as it lives.
+      let areHeld = stdout.log.isAhead() || stderr.log.isAhead()
       let outputs = areHeld ? [-1, -1] : [stdout.source, stderr.source]
       // A negative descriptor is skipped.
       var polls = ([course.lifeLineIsCut ? -1 : STDIN_FILENO] + outputs + [news.source]).map {

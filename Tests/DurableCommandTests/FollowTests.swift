@@ -266,6 +266,21 @@
       #expect(outcome.line == "30000000")
     }
 
+    @Test("what a command has left writes no more than its follower reads, also once the command has ended")
+    func left() async throws {
+      let line = """
+        mkfifo out; exec 7<>out
+        "$DURABLE" add --follow --shell -- 'setsid head -c 60000000 /dev/zero & exit 0' >&7 7>&- & program=$!
+        trap 'kill -9 $program' EXIT
+        until "$DURABLE" show 1 --json | grep -q succeeded; do sleep 0.05; done
+        cat jobs.sqlite-jobs/1/1.stdout* | wc -c > size
+        """
+      _ = try await durable.shell(line)
+      let text = try String(contentsOfFile: durable.folder + "/size", encoding: .utf8)
+      let size = try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+      #expect(size > 2 * CappedLog.half && size < 2 * CappedLog.half + 2 * CappedLog.pieceSize, "\(size)")
+    }
+
     @Test("one SIGTERM ends who follows a command of another, however much that writes")
     func endlessElsewhere() async throws {
       let line = """

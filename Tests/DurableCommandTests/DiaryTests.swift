@@ -28,6 +28,17 @@
         ])
     }
 
+    @Test("what many downloads wait for is not remembered for ever, and then told once more")
+    func many() {
+      var diary = DownloadDiary()
+      let most = Int64(RecentJobs<String>.most)
+      let told = (Array(1...most) + [1, most, most + 1, 1, 1]).map { id in
+        let attempt = JobAttempt(job: JobID(rawValue: id), queue: "default", number: 1, of: 20)
+        return diary.line(attempt, download, .waits("another writes it", for: .seconds(2)), now: .zero) != nil
+      }
+      #expect(told == Array(repeating: true, count: Int(most)) + [false, false, true, true, false])
+    }
+
     @Test("that other numbers of bytes are free is no news")
     func numbers() {
       let events: [Downloader.Event] = [100, 90].flatMap {

@@ -41,6 +41,13 @@
         short.lines(for: .out, width: 80) == ["   7  failed  curl -fO https://example.org/a  exited with code 22"])
     }
 
+    @Test("which jobs have failed is kept only where they are counted in the end", arguments: [false, true])
+    func failures(areCounted: Bool) {
+      let log = WorkLog(json: true, countsFailures: areCounted)
+      log.hear(.committed([JobTransition(id: JobID(rawValue: 1), queue: "q", kind: "k", state: .failed)]))
+      #expect(log.failures(in: ["q"]) == (areCounted ? 1 : 0) && log.hasFailures)
+    }
+
     @Test("that an old failed job is deleted is no failure of who drains a queue")
     func deleted() async throws {
       let old = try await durable.add("--", "false")

@@ -93,7 +93,7 @@
       if inBackground { try background.begin(at: options.place) }
       // Whoever drains a queue wants to know of all; else lines come for ever.
       Screen.stopWaitingForReaders(keepingAll: drain)
-      let log = WorkLog(json: options.json)
+      let log = WorkLog(json: options.json, countsFailures: drain)
       let handler = CommandHandler { log.tell($0, $1) }
       let worker = JobWorker(
         Dictionary(uniqueKeysWithValues: Set(queue).map { (store.queue($0), concurrency) }),

@@ -18,6 +18,21 @@
     }
   }
 
+  /// What is remembered of jobs, some of which may have ended elsewhere. Where there are too many, all is forgotten: each is
+  /// told of once more.
+  struct RecentJobs<Value: Sendable>: Sendable {
+    static var most: Int { 10_000 }
+    private var values: [JobID: Value] = [:]
+
+    subscript(id: JobID) -> Value? {
+      get { values[id] }
+      set {
+        if newValue != nil, values[id] == nil, values.count >= Self.most { values = [:] }
+        values[id] = newValue
+      }
+    }
+  }
+
   /// Makes of the news of downloads the lines that a worker says of them, with how much came in how long.
   struct DownloadDiary {
     private struct Course {
@@ -28,9 +43,9 @@
       var remark: String?
     }
 
-    private var courses: [JobID: Course] = [:]
+    private var courses = RecentJobs<Course>()
     /// What was said last that a download waits for: while it waits for the same again and again, nothing is said of it.
-    private var waits: [JobID: String] = [:]
+    private var waits = RecentJobs<String>()
 
     /// The line for this event, if it is worth one.
     mutating func line(
@@ -56,14 +71,15 @@
         return nil
       case .waits(let reason, let time):
         courses[attempt.job] = nil
-        let waited = waits.updateValue(reason, forKey: attempt.job)
+        let waited = waits[attempt.job]
+        waits[attempt.job] = reason
         guard reason.withoutNumbers != waited?.withoutNumbers else { return nil }
         line.mark = .waits
         line.detail = "\(time.roughly): \(reason)"
         return line
       case .succeeded(let file):
-        let course = courses.removeValue(forKey: attempt.job)
-        waits[attempt.job] = nil
+        let course = courses[attempt.job]
+        (courses[attempt.job], waits[attempt.job]) = (nil, nil)
         let first = course?.first.flatMap { $0 <= file.size ? $0 : nil } ?? 0
         var line = WorkLine(id: attempt.job, file, came: file.size - first, in: course.map { now - $0.began })
         guard let remark = course?.remark else { return line }

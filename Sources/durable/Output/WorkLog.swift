@@ -14,13 +14,12 @@
     private let lost = Lock<[JobID: String]>([:])
     private let begun = Lock(false)
     private let failed = Lock(false)
-    /// Those that this process's store has seen fail, and the queues that they are of.
-    private let failures = Lock<[JobID: String]>([:])
+    /// Those that this process's store has seen fail, and the queues that they are of; nil if nobody asks for that.
+    private let failures: Lock<[JobID: String]?>
     private let diary = Lock(DownloadDiary())
     private let requests = Lock(RequestDiary())
-    /// Those of which a line has said when they go on. Where there are more, each is told of once more.
-    private let announced = Lock<Set<JobID>>([])
-    private static let mostAnnounced = 10_000
+    /// Those of which a line has said when they go on.
+    private let announced = Lock(RecentJobs<Void>())
     /// Those that failed without an attempt of which there is a line, as one whose deadline has passed.
     private let others = AsyncStream.makeStream(of: JobID.self)
 
@@ -29,7 +28,11 @@
       var event: JobEvent
     }
 
-    init(json: Bool) { self.json = json }
+    /// With `countsFailures` it takes more room the more jobs fail.
+    init(json: Bool, countsFailures: Bool) {
+      self.json = json
+      failures = Lock(countsFailures ? [:] : nil)
+    }
 
     /// Whether a job was begun here.
     var hasBegun: Bool { begun.withLock(\.self) }
@@ -38,10 +41,10 @@
     var hasFailures: Bool { failed.withLock(\.self) }
 
     /// Whether a line has said when it goes on.
-    func hasAnnounced(_ id: JobID) -> Bool { announced.withLock { $0.contains(id) } }
+    func hasAnnounced(_ id: JobID) -> Bool { announced.withLock { $0[id] != nil } }
 
     /// How many of these queues are failed that this process's store has seen fail.
-    func failures(in queues: Set<String>) -> Int { failures.withLock { $0.values.count { queues.contains($0) } } }
+    func failures(in queues: Set<String>) -> Int { failures.withLock { $0?.values.count { queues.contains($0) } ?? 0 } }
 
     /// Tells of jobs that failed without an attempt here, until ``finish()`` or the task is cancelled.
     func tellOthers(in store: OpenStore) async {
@@ -67,7 +70,7 @@
       for change in changes where change.state != .running {
         let hasFailed = change.state == .failed && !change.isRemoved
         if hasFailed { failed.withLock { $0 = true } }
-        failures.withLock { $0[change.id] = hasFailed ? change.queue : nil }
+        failures.withLock { $0?[change.id] = hasFailed ? change.queue : nil }
         if let end = takeUnstored(change.id) {
           change.state == end.line.storedState ? tell(end) : tell(end, inVainOf: change.state.rawValue)
         } else if hasFailed {
@@ -143,11 +146,7 @@
     }
 
     private func announce(_ line: WorkLine) {
-      announced.withLock { announced in
-        guard [.waits, .again].contains(line.mark) else { return _ = announced.remove(line.id) }
-        if announced.count >= Self.mostAnnounced { announced = [] }
-        announced.insert(line.id)
-      }
+      announced.withLock { $0[line.id] = [.waits, .again].contains(line.mark) ? () : nil }
     }
 
     private func line(_ context: JobContext, _ event: ShellCommand.Event) -> WorkLine {

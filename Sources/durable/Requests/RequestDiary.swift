@@ -6,20 +6,18 @@
   /// nothing is said of it.
   struct RequestDiary {
     /// What was said last that a request waits for.
-    private var waits: [JobID: String] = [:]
-    /// Some may have ended elsewhere. Where there are more, each is told of once more.
-    private static let mostWaits = 10_000
+    private var waits = RecentJobs<String>()
 
     /// The line for this event, if it is worth one.
     mutating func line(_ attempt: JobAttempt, _ request: SendRequest, _ event: Outbox.Event) -> WorkLine? {
       let which = attempt.number > 1 ? "attempt \(attempt.number) of \(attempt.of)" : ""
       var line = WorkLine(id: attempt.job, mark: .start, title: request.title, detail: which)
       if case .began = event { return waits[attempt.job] == nil ? line : nil }
-      let waited = waits.removeValue(forKey: attempt.job)
+      let waited = waits[attempt.job]
+      waits[attempt.job] = nil
       switch event {
       case .began: break
       case .waits(let reason, let time):
-        if waits.count >= Self.mostWaits { waits = [:] }
         waits[attempt.job] = reason
         guard reason.withoutNumbers != waited?.withoutNumbers else { return nil }
         line.mark = .waits

@@ -97,6 +97,20 @@
       }
     }
 
+    @Test("of which commands it was added in is in no command's variables, however they were given")
+    func outerJobs() async throws {
+      let id = try await durable.add("--", "true")
+      for verb in ["add --env-all --json -- true", "edit \(id) --env-all --json"] {
+        let outcome = try await durable.shell(
+          "DURABLE_OUTER_JOBS=/none-jobs/1 DURABLE_TEST_OTHER=x \"$DURABLE\" \(verb)")
+        #expect(outcome.status == .exited(0), "\(outcome.stderr)")
+        let number = try #require(try outcome.json["id"] as? Int)
+        let job = try await durable("show", "\(number)", "--secrets", "--json").json
+        let env = try #require((job["payload"] as? [String: Any])?["env"] as? [String: String])
+        #expect(env["DURABLE_TEST_OTHER"] == "x" && env["DURABLE_OUTER_JOBS"] == nil, "\(verb)")
+      }
+    }
+
     @Test("that only stores leaves the store's file to others, and what it stored is there")
     func log() async throws {
       _ = try await durable.add("--", "true")

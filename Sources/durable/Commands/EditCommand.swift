@@ -113,7 +113,7 @@
       if words.isEmpty, place.shell { throw ValidationError("--shell goes with a command, which stands after '--'") }
       given = words.isEmpty ? nil : try place.command(words)
       folder = place.cwd == nil ? nil : try place.folder()
-      variables = (place.envAll ? SystemText.wholeEnvironment : [:]).merging(try place.named()) { $1 }
+      variables = try place.environment(with: [:])
       hasAllVariables = place.envAll
       guard given != nil || folder != nil || !variables.isEmpty else { return nil }
     }

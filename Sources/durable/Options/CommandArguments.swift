@@ -21,12 +21,9 @@
       guard let program = words.first, !program.bytes.isEmpty else {
         throw ValidationError("what is to be run? As in: durable \(verb) -- sleep 10")
       }
-      var env = try environment()
-      // It may be no part of those commands when it runs.
-      env[JobFolder.outerVariable] = nil
       return ShellCommand(
         arguments: words, cwd: try folder(), umask: ShellCommand.octal(Program.umaskAtStart),
-        env: env, shell: shell)
+        env: try environment(with: SystemText.inheritedEnvironment), shell: shell)
     }
 
     /// The folder to run in: the current one, unless another was named.
@@ -44,14 +41,15 @@
       return path.resolved ?? path
     }
 
-    private func environment() throws -> [String: SystemText] {
-      try named().reduce(into: envAll ? SystemText.wholeEnvironment : SystemText.inheritedEnvironment) {
-        $0[$1.key] = $1.value
-      }
+    /// The variables that were named, with all that there are here, or with the `others` alone.
+    func environment(with others: [String: SystemText]) throws -> [String: SystemText] {
+      var all = (envAll ? SystemText.wholeEnvironment : others).merging(try named()) { $1 }
+      // It may be no part of those commands when it runs.
+      all[JobFolder.outerVariable] = nil
+      return all
     }
 
-    /// The variables that were named.
-    func named() throws -> [String: SystemText] {
+    private func named() throws -> [String: SystemText] {
       var result: [String: SystemText] = [:]
       for assignment in CommandWords.parted(env) {
         let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)

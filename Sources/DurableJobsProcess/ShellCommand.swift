@@ -73,8 +73,9 @@
       }
     }
 
-    /// A line that the command wrote, for more readers than its log has: without the values of variables that only it
-    /// was given, or that may hold a password, such as a proxy's. Fewer than six characters are no secret.
+    /// A line that the command wrote, for more readers than its log has: as much as is stored of it, without the values of
+    /// variables that only it was given, or that may hold a password, such as a proxy's. Fewer than six characters are no
+    /// secret.
     func hidingValues(in line: String) -> String {
       let lines = env.filter { !Self.isInherited($0.key) && !Self.plain.contains($0.key) || Self.isProxy($0.key) }
         .flatMap { $0.value.display.split(whereSeparator: \.isNewline) }
@@ -85,7 +86,11 @@
       }
       // What is longer than the line does not stand in it.
       let possible = secrets.filter { $0.count >= 6 && $0.utf8.count <= line.utf8.count }
-      return Redaction(possible.map { Data($0.utf8) }, inBase64: false)(line)
+      let redaction = Redaction(possible.map { Data($0.utf8) }, inBase64: false)
+      // And what is not stored need not be looked through; a character that is cut here is cut off.
+      let read = Data(line.utf8.prefix(Limits.messageBytes + redaction.margin + 4))
+      let kept = redaction.kept(read, read.count, isCut: read.count < line.utf8.count)
+      return String(decoding: kept, as: UTF8.self).cutToMessage
     }
 
     /// The words that are executed.

@@ -2,20 +2,21 @@ import Foundation
 
 /// What must not be told of what a server or a command says: they repeat what they were sent, in errors most of all.
 package struct Redaction {
-  private let secrets: [SecretSpellings]
   /// So much is read beyond what is kept, since a secret takes more room than what stands for it.
   package let margin: Int
-  private let firstBytes: Set<UInt8>
+  /// By the first byte of a text that one of them may be.
+  private let secrets: [[SecretSpellings]]
 
   /// Looks for what is `inBase64`, too, unless that is not to be expected: it takes ten times as long.
   package init(_ secrets: some Sequence<Data>, inBase64: Bool = true) {
     let all = Set(secrets).filter { !$0.isEmpty }
-    self.secrets = all.flatMap { secret in
-      let encoded = inBase64 && secret.count > 3 ? (0..<3).map { SecretSpellings(inBase64: secret, after: $0) } : []
-      return [SecretSpellings(secret)] + encoded
-    }
     margin = all.map(\.count).max() ?? 0
-    firstBytes = self.secrets.reduce(into: []) { $0.formUnion($1.firstBytes) }
+    self.secrets = all.reduce(into: Array(repeating: [], count: 256)) { table, secret in
+      let encoded = inBase64 && secret.count > 3 ? (0..<3).map { SecretSpellings(inBase64: secret, after: $0) } : []
+      for spellings in [SecretSpellings(secret)] + encoded {
+        for byte in spellings.firstBytes { table[Int(byte)].append(spellings) }
+      }
+    }
   }
 
   package func callAsFunction(_ data: Data) -> Data { hiding(data, isCut: false) }
@@ -27,13 +28,12 @@ package struct Redaction {
   package func kept(_ data: Data, _ count: Int, isCut: Bool) -> Data { hiding(data, isCut: isCut).prefix(count) }
 
   private func hiding(_ data: Data, isCut: Bool) -> Data {
-    guard !secrets.isEmpty else { return data }
+    guard margin > 0 else { return data }
     let text = [UInt8](data)
-    let mayBegin = (UInt8.min...UInt8.max).map(firstBytes.contains)
     var found: [Range<Int>] = []
     var end = text.count
-    for start in text.indices where start < end && mayBegin[Int(text[start])] {
-      for secret in secrets {
+    for start in text.indices where start < end {
+      for secret in secrets[Int(text[start])] {
         let (last, mayBeCut) = secret.end(in: text, at: start)
         if mayBeCut, isCut { end = start }
         guard let last else { continue }

@@ -50,5 +50,14 @@
     ) {
       #expect(ShellCommand(["true"], environment: ["TOKEN": value]).hidingValues(in: line) == shown)
     }
+
+    @Test(arguments: [0, 1, 5, 10, 100])
+    func `of a last line that is not stored whole no part of a value is left at its end`(before: Int) {
+      let rest = String(repeating: "é", count: 20_000)
+      let line = String(repeating: "-", count: Limits.messageBytes - before) + "swordfish" + rest
+      let shown = ShellCommand(["true"], environment: ["TOKEN": "swordfish"]).hidingValues(in: line)
+      #expect(shown.utf8.count <= Limits.messageBytes && shown.hasSuffix(" …"))
+      #expect(!shown.contains("s") && shown.contains("***") == (before > 6), "\(shown.suffix(100))")
+    }
   }
 #endif

@@ -54,10 +54,13 @@
       for assignment in CommandWords.parted(env) {
         let parts = assignment.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])
-        guard !name.isEmpty else { throw ValidationError("--env '\(assignment)': the name is missing") }
+        // What is no part of a usual name may be the value.
+        let begin = name.prefix { $0.isLetter || $0.isNumber || "_-.".contains($0) }
+        let shown = begin.count < name.count ? begin + "…" : begin
+        guard !name.isEmpty else { throw ValidationError("--env =…: the name is missing") }
         guard name.unicodeScalars.allSatisfy({ $0.value >= 0x20 && $0.value != 0x7f }) else {
           throw ValidationError(
-            "--env '\(name)': a name has no control characters, such as the end of a line; give each variable an --env of its own"
+            "--env '\(shown)': a name has no control characters, such as the end of a line; give each variable an --env of its own"
           )
         }
         if parts.count == 2 {
@@ -65,7 +68,7 @@
         } else if let value = SystemText.environment(name) {
           result[name] = value
         } else {
-          throw ValidationError("--env \(name): there is no such variable here. Write \(name)=VALUE")
+          throw ValidationError("--env \(shown): there is no such variable here. Write \(shown)=VALUE")
         }
       }
       return result

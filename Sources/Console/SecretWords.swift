@@ -1,5 +1,6 @@
 #if Shell
   import DurableJobsSystem
+  import Foundation
 
   /// Which of a command's words say a secret, as far as the names beside them tell: a header's, an option's, a variable's.
   ///
@@ -11,20 +12,31 @@
       var option: Option?
       for (index, word) in words.enumerated() {
         let isScript = index == 0 ? isLine : index > 1 && words[index - 1].isOptionOfScript && words[index - 2].isShell
-        if let before = option {
-          option = nil
+        let before = option
+        option = nil
+        if let before, before.isOf(word) {
+          // As in `Authorization: Bearer VALUE`.
+          if before == .secret, ["basic", "bearer"].contains(word.lowercased()) { option = .secret }
           shown.append(before.hiding(word))
         } else if isScript {
           shown.append(hidden(inLine: word))
         } else {
-          option = Option(before: word)
-          if option == nil, index > 0, isSecret(bareName: word), words.dropFirst(index + 1).first?.isValue == true {
-            option = .secret
-          }
-          shown.append(hidden(in: word))
+          option = Option(before: word) ?? (tellsOfSecret(words, index) ? .secret : nil)
+          let isValue = index > 0 && word.hasPrefix("=") && word != "=" && isSecret(name: words[index - 1][...])
+          shown.append(isValue ? "=" + hiddenSecret : hidden(in: word))
         }
       }
       return shown
+    }
+
+    /// Whether the word of that place, which is no option, says that the next one is a secret: `NAME value`, `NAME= value`,
+    /// `NAME: value`, `NAME = value`.
+    private static func tellsOfSecret(_ words: [String], _ index: Int) -> Bool {
+      let word = words[index]
+      if word.hasSuffix("=") || word.hasSuffix(":") {
+        return isSecret(name: word.utf8.count > 1 ? word.dropLast() : index > 0 ? words[index - 1][...] : "")
+      }
+      return index > 0 && isSecret(bareName: word) && words.dropFirst(index + 1).first?.isValue == true
     }
 
     /// As in `aws configure set aws_secret_access_key VALUE`: a name of several parts of which the last tells of a secret,
@@ -53,14 +65,16 @@
           if isSecret(name: name.dropFirst(2)) { return "\(name)=\(hiddenSecret)" }
         }
         // Right after the option's letter, as curl takes it.
-        if word.hasPrefix("-u") { return "-u" + Option.user.hiding(String(word.dropFirst(2))) }
-        if word.hasPrefix("-H") { return "-H" + hidden(in: String(word.dropFirst(2))) }
+        if let (option, value) = Option.behindLetters(word), !value.isEmpty {
+          return word[..<value.startIndex] + option.hiding(String(value))
+        }
         if Option(before: String(name)) == .secret { return "\(name):\(hiddenSecret)" }
-      } else if isSecret(name: word[sign] == "=" && name.hasSuffix("+") ? name.dropLast() : name) {
+      } else if !value.isEmpty, isSecret(name: name) {
         return word[sign] == "=" ? "\(name)=\(hiddenSecret)" : "\(name): \(hiddenSecret)"
       }
-      if word.hasSpaces { return hidden(inLine: word) }
-      return word[sign] == "=" ? hidingFields(of: word) : word
+      guard word.hasSpaces else { return hidingFields(of: word) }
+      let isOfFields = word.utf8.split { "&;,".utf8.contains($0) }.allSatisfy { $0.contains(UInt8(ascii: "=")) }
+      return hidden(inLine: isOfFields ? hidingFields(of: word) : word)
     }
 
     /// As in `{"user": "me", "password": "x"}`.
@@ -100,17 +114,40 @@
       return text + rest
     }
 
-    /// As in `a=1&client_secret=2`.
-    private static func hidingFields(of word: String) -> String {
-      guard word.contains("&"), !word.contains("://") else { return word }
-      return word.split(separator: "&", omittingEmptySubsequences: false).map { field in
-        guard let sign = field.firstIndex(of: "="), isSecret(name: field[..<sign]) else { return String(field) }
-        return field[...sign] + hiddenSecret
-      }.joined(separator: "&")
+    /// A word of fields, as in `a=1&client_secret=2` and `username=me,password=x`, or a text with URLs that have such: then only
+    /// what stands behind a `?` or the like is a field. What may be the rest of a value goes with it.
+    static func hidingFields(of text: String, inURLs: Bool = false) -> String {
+      let bytes = text.utf8
+      guard bytes.contains(UInt8(ascii: "=")) else { return text }
+      let begins = Set((inURLs ? "?&;,#" : "&;,").utf8)
+      let ends = Set((inURLs ? "&# \t\r\n\"'<>" : "").utf8)
+      var shown = ""
+      var isHidden = false
+      var place = bytes.startIndex
+      while place < bytes.endIndex {
+        let isBegin = begins.contains(bytes[place])
+        let isEnd = ends.contains(bytes[place])
+        let begin = isBegin || isEnd ? bytes.index(after: place) : place
+        let end = bytes[begin...].firstIndex { begins.contains($0) || ends.contains($0) } ?? bytes.endIndex
+        let sign = bytes[begin..<end].firstIndex(of: UInt8(ascii: "="))
+        let name = sign.map { text[begin..<$0].drop { $0 == " " } } ?? ""
+        if let sign, isBegin || !inURLs, !name.isEmpty, name.utf8.allSatisfy({ $0.isOfName || $0 == UInt8(ascii: "%") })
+        {
+          isHidden = isSecret(name: inURLs ? name.unescaped : name, inQuery: inURLs)
+          let value = bytes.index(after: sign)
+          shown += text[place..<value] + (isHidden && value < end ? hiddenSecret[...] : text[value..<end])
+        } else if !isHidden || isEnd || begin == end {
+          isHidden = isHidden && !isEnd
+          shown += text[place..<end]
+        }
+        place = end
+      }
+      return shown
     }
 
-    /// Of a header, a variable, a field; or in a URL's query, where more are.
+    /// Of a header, a variable, a field; or in a URL's query, where more are. A variable may have a `+` behind it.
     static func isSecret(name: Substring, inQuery: Bool = false) -> Bool {
+      let name = name.hasSuffix("+") ? name.dropLast() : name
       guard !name.isEmpty, name.utf8.count <= 100, name.utf8.allSatisfy(\.isOfName) else { return false }
       // As variables, those are folders.
       return (inQuery || !["pwd", "oldpwd"].contains(name.lowercased()))
@@ -129,18 +166,9 @@
 
       init?(before word: String) {
         guard word.hasPrefix("-"), word.utf8.count <= 100 else { return nil }
-        switch word {
-        case "-H":
-          self = .header
+        if let (option, value) = Self.behindLetters(word), value.isEmpty {
+          self = option
           return
-        case "-U":
-          self = .user
-          return
-        // Also behind letters of curl's that have no value.
-        case _ where word.hasSuffix("u") && word.dropFirst().dropLast().allSatisfy("sSfLkvgGNOI".contains):
-          self = .user
-          return
-        default: break
         }
         // Many programs write a long name with one dash.
         let name = word.dropFirst(word.hasPrefix("--") ? 2 : 1)
@@ -157,6 +185,23 @@
           guard isSecret(name: name) else { return nil }
           self = .secret
         }
+      }
+
+      /// curl's letter of such an option, which may stand behind letters that have no value, and what stands behind it. Without
+      /// `a`, which others have more often: `rsync -au`.
+      static func behindLetters(_ word: String) -> (option: Option, value: Substring)? {
+        guard word.hasPrefix("-") else { return nil }
+        let rest = word.dropFirst().drop { "#012346BGIJLMNORSZfgijklnpqsv".contains($0) }
+        switch rest.first {
+        case "u", "U": return (.user, rest.dropFirst())
+        case "H": return (.header, rest.dropFirst())
+        default: return nil
+        }
+      }
+
+      /// Whether this can be its value, and is not what a shell reads, or another option.
+      func isOf(_ word: String) -> Bool {
+        !word.isOperator && (self == .secret || !word.hasPrefix("-"))
       }
 
       func hiding(_ word: String) -> String {
@@ -186,7 +231,12 @@
   }
 
   extension String {
-    fileprivate var hasSpaces: Bool { utf8.contains { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") } }
+    /// Or what a program writes as such.
+    fileprivate var hasSpaces: Bool {
+      utf8.contains { " \t\n".utf8.contains($0) } || utf8.contains(UInt8(ascii: "\\")) && contains(/\\[nrt]/)
+    }
+
+    fileprivate var isOperator: Bool { utf8.count == 1 && ShellWords.operators.contains(utf8.first!) }
 
     fileprivate var isShell: Bool {
       let begin = utf8.lastIndex(of: UInt8(ascii: "/")).map { utf8.index(after: $0) } ?? startIndex
@@ -198,6 +248,12 @@
 
     fileprivate var isOptionOfScript: Bool {
       hasPrefix("-") && hasSuffix("c") && dropFirst().utf8.allSatisfy(\.isLetter)
+    }
+  }
+
+  extension Substring {
+    fileprivate var unescaped: Substring {
+      utf8.contains(UInt8(ascii: "%")) ? Substring(String(self).removingPercentEncoding ?? "token") : self
     }
   }
 

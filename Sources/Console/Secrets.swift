@@ -30,14 +30,7 @@
     }
 
     /// The same of the query alone, for a URL that may be relative.
-    package var withoutSecretFields: String {
-      let fields = /([?&;#])([A-Za-z0-9_.%\[\]\-]{1,100})=[^&;#\s"'<>]+/
-      return replacing(fields.matchingSemantics(.unicodeScalar)) { field in
-        let (whole, sign, name) = field.output
-        let plain = name.contains("%") ? Substring(String(name).removingPercentEncoding ?? "token") : name
-        return SecretWords.isSecret(name: plain, inQuery: true) ? "\(sign)\(name)=\(hiddenSecret)" : String(whole)
-      }
-    }
+    package var withoutSecretFields: String { SecretWords.hidingFields(of: self, inURLs: true) }
 
     private var withoutPasswordsOfUsers: String {
       guard utf8.contains(UInt8(ascii: "@")) else { return self }

@@ -94,6 +94,39 @@
         (["http", "h", "X-Auth-Token:x", "name=kim"], ["http", "h", "X-Auth-Token: ***", "name=kim"]),
         (["curl", "-u", "me:x", "-U", "me:x"], ["curl", "-u", "me:***", "-U", "me:***"]),
         (["curl", "-sSu", "me:x", "-ume:x"], ["curl", "-sSu", "me:***", "-ume:***"]),
+        (
+          ["curl", "-siu", "me:x", "-4jZu", "me:x", "-sU", "me:x"],
+          ["curl", "-siu", "me:***", "-4jZu", "me:***", "-sU", "me:***"]
+        ),
+        (["curl", "-siume:x", "-sHCookie: x", "h"], ["curl", "-siume:***", "-sHCookie: ***", "h"]),
+        (
+          ["wget", "-nH", "--password", "x", "-nu", "--token", "x"],
+          ["wget", "-nH", "--password", "***", "-nu", "--token", "***"]
+        ),
+        (["mount", "-o", "username=me,password=x,vers=3"], ["mount", "-o", "username=me,password=***,vers=3"]),
+        (["mount", "-o", "user=me,pass=x,y;z&a,vers=3"], ["mount", "-o", "user=me,pass=***,vers=3"]),
+        (
+          ["helm", "--set", "a=b,db.password=x", "--set=a=b,c.token=x"],
+          ["helm", "--set", "a=b,db.password=***", "--set=a=b,c.token=***"]
+        ),
+        (["sqlcmd", "Server=h;User=me;Password=x;"], ["sqlcmd", "Server=h;User=me;Password=***;"]),
+        (["sqlcmd", "Server=h; User Id=me; Password=x y;"], ["sqlcmd", "Server=h; User Id=me; Password=***;"]),
+        (
+          ["curl", "-d", "a=b;token=x", "-d", "user=x&password=y z x"],
+          ["curl", "-d", "a=b;token=***", "-d", "user=x&password=***"]
+        ),
+        (["printf", #"user: me\npassword: x\n"#], ["printf", #"user: me\npassword: ***\n"#]),
+        (["printf", #"user=me\npassword=x\nb=c"#], ["printf", #"user=me\npassword=***\nb=c"#]),
+        (["echo", "password:", "x", "token=", "x", "y"], ["echo", "password:", "***", "token=", "***", "y"]),
+        (
+          ["echo", "Authorization: Bearer x", "Authorization:", "Bearer", "x"],
+          ["echo", "Authorization: ***", "Authorization:", "***", "***"]
+        ),
+        (
+          ["psql", "host=h password = x", "token", "=x", "key", "=", "x"],
+          ["psql", "host=h password = ***", "token", "=***", "key", "=", "***"]
+        ),
+        (["psql", "host=h password='x y' user=me"], ["psql", "host=h password=*** user=me"]),
         (["curl", "--user", "me:x:y", "--user=me:x"], ["curl", "--user", "me:***", "--user=me:***"]),
         (
           ["curl", "--oauth2-bearer", "x", "-d", "a=1&client_secret=x"],
@@ -167,6 +200,13 @@
         shown("TOKEN=x; export B_TOKEN='y z'  # keep\ncurl -sH $'Authorization: z' \"$(cat f)\" | gzip -9 > \"a b\"")
           == "TOKEN=***; export B_TOKEN=***  # keep\ncurl -sH 'Authorization: ***' \"$(cat f)\" | gzip -9 > \"a b\"")
       #expect(shown("ssh h \"curl --password 'it is' x\"") == "ssh h 'curl --password *** x'")
+      #expect(
+        shown("cat <<E >f\nuser: me\npassword: x\nE\necho password: \"x y\"")
+          == "cat <<E >f\nuser: me\npassword: ***\nE\necho password: ***")
+      #expect(
+        shown(#"printf "user: me\npassword: x\n" | p --password; q"#)
+          == #"printf 'user: me\npassword: ***\n' | p --password; q"#)
+      #expect(shown("TOKEN=; cmd && PASS= ; A_KEY=`cat f`") == "TOKEN=; cmd && PASS= ; A_KEY=`cat f`")
       #expect(shown("java -Dx.secret=x -version") == "java -Dx.secret=*** -version")
       #expect(shown(#"curl -d '{"pass":"x"}' h"#) == #"curl -d '{"pass":"***"}' h"#)
       #expect(shown("p --password \\\n  'a b' \\\n f") == "p --password \\\n  *** \\\n f")

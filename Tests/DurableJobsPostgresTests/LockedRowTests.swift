@@ -152,6 +152,26 @@
       #expect(try await store.check() == [])
     }
 
+    @Test("What has expired is deleted while somebody makes a kind known, and what no job requires any more goes later")
+    func requirement() async throws {
+      func expire(_ name: String) async throws {
+        let old = try await insert(1, terms: JobTerms(requires: [JobConstraint(rawValue: name)]))
+        _ = try await store.change(.cancel(reason: nil), where: .ids(Set(old)), after: nil, limit: 1)
+        clock.advance(by: .seconds(700_000))
+      }
+      func routes() throws -> Int { try server.psql("SELECT 1 FROM route WHERE requires<>''", schema: schema).count }
+      try await expire("a")
+      try await holding("SELECT 1 FROM meta FOR UPDATE") {
+        let report = try await store.recover(RecoveryRequest())
+        #expect(report.pruned == 1)
+      }
+      #expect(try routes() == 1)
+      try await expire("b")
+      #expect(try await store.recover(RecoveryRequest()).pruned == 1)
+      #expect(try routes() == 0)
+      #expect(try await store.check() == [])
+    }
+
     @Test("A child that succeeded keeps no parent, and is not waited for, nor looked at, when that is deleted")
     func succeededChild() async throws {
       let parent = try await insert(1)

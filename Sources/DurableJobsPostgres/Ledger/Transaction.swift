@@ -277,8 +277,9 @@
       try? connection.sync()
     }
 
+    /// None while somebody has changed what is counted there, as by a new route: these go with later ones.
     static let emptyRoutesSQL = """
-      SELECT id FROM §route r WHERE requires<>''
+      SELECT r.id FROM §meta m,§route r WHERE m.id=1 AND r.requires<>''
         AND coalesce((SELECT sum(jobs) FROM §tally t WHERE t.route=r.id),0)<=0 FOR UPDATE SKIP LOCKED
       """
     /// What was committed before they were locked is visible only now.

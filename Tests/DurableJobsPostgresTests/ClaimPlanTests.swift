@@ -57,7 +57,7 @@
     /// What a turn and all that may follow of it consist of.
     private static let ofTurns = [
       Transaction.finishSQL, Transaction.takeSQL, Transaction.promoteSQL, Transaction.nextDueSQL, Transaction.lookSQL,
-      Transaction.keepSQL, Transaction.keepFreeSQL,
+      Transaction.keepSQL, Transaction.keepFreeSQL, Transaction.renewFreeSQL,
       Transaction.jobsSQL, Transaction.lockJobsSQL, Transaction.lockChildrenSQL, Transaction.childrenSQL,
       Transaction.parentsSQL, Transaction.saveSQL, Transaction.certainSQL, Transaction.ownClaimsSQL,
       Transaction.overdueReadySQL,

@@ -200,6 +200,25 @@
       try await expectWhole()
     }
 
+    @Test("A turn that took longer than its worker's lease has renewed that once it is over", arguments: [false, true])
+    func lease(claims: Bool) async throws {
+      let store = try await patientStore()
+      let parent = try await insert()[0]
+      _ = try await insert(1000, after: [parent])
+      let end = try #require(try await store.claim(.of(1)).jobs.first).settled()
+      let settling = Lock<Task<SettlementBatch, any Error>?>(nil)
+      try await whileEndsWait {
+        settling.withLock { $0 = Task { try await store.settle([end], thenClaim: claims ? .of(1) : nil) } }
+        try await until { try endWaits() }
+        clock.advance(by: Defaults.lease)
+      }
+      #expect(try await settling.value?.value.replies.map(\.isAccepted) == [true])
+      let leaseUntil = clock.now.addingTimeInterval(Defaults.lease.seconds).milliseconds
+      #expect(try server.psql("SELECT lease_until FROM worker", schema: schema) == [["\(leaseUntil)"]])
+      await store.close()
+      try await expectWhole()
+    }
+
     @Test("The worker of a result that is still to be stored runs other jobs meanwhile")
     func worker() async throws {
       let schema = TestServer.schema()

@@ -53,15 +53,15 @@
       let seed = Schema.lockSeed(schema)
       let folder = try configuration.folder.map { try Self.made(folder: $0) }
       let found = try Opening.open(server, seed: seed, configuration: configuration, clock: serverClock)
+      time = StoreTime(clock: clock, latest: found.latest)
       context = StoreContext(
-        policy: configuration.policy, session: UUID().uuidString, channel: Notices.channel(of: schema),
+        time: time, policy: configuration.policy, session: UUID().uuidString, channel: Notices.channel(of: schema),
         process: .current(sharing: folder), workers: OwnWorkers(), lockSeed: seed,
         isPooled: configuration.isPooled, statementLimit: configuration.callLimit, table: found.table,
         notedAt: Lock(found.latest))
       epoch = Lock(found.epoch)
       versionBefore = found.before
       path = folder.flatMap { found.home?.path(in: $0, of: found.identity) }
-      time = StoreTime(clock: clock, latest: found.latest)
       pool = Pool(size: configuration.connections)
       notices = Notices(server: server, channel: context.channel, session: context.session)
       deathWatch = DeathWatch(own: context.process)

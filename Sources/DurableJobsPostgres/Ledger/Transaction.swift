@@ -4,6 +4,7 @@
 
   /// What a transaction needs to know of its store.
   struct StoreContext: Sendable {
+    let time: StoreTime
     let policy: StorePolicy
     let session: String
     /// What processes tell each other is told there.

@@ -15,6 +15,8 @@
     /// The only result, if it took longer than a call may, though the server answers. A claim that did is no reason.
     let late = Lock<ClaimSettlement?>(nil)
     private let join: (@Sendable () -> ClaimRequest.Join?)?
+    /// From then on a turn writes the lease anew with its end.
+    private static let longMilliseconds: Int64 = 1000
 
     init(_ settlements: [ClaimSettlement], _ claim: ClaimRequest?) {
       rounds = Lock([Round(settlements: settlements, claim: claim)])
@@ -36,7 +38,20 @@
         throw failure
       }
       if batch.claimed?.jobs.isEmpty == false { setLargestClaim(transaction, isLate: false) }
+      let time = transaction.context.time.now
+      if time - transaction.now >= Self.longMilliseconds { renew(in: transaction, at: time) }
       return batch
+    }
+
+    private func renew(in transaction: Transaction, at time: Int64) {
+      let (claim, settlements) = rounds.withLock { ($0.first?.claim, $0.flatMap(\.settlements)) }
+      let own = claim.flatMap { transaction.ownRows[$0.worker] } ?? []
+      let rows = Self.rows(of: settlements).union(own.compactMap(\.id))
+      transaction.renew(rows, for: claim?.lease ?? Defaults.lease, from: time)
+    }
+
+    private static func rows(of settlements: [ClaimSettlement]) -> Set<Int64> {
+      Set(settlements.map { ClaimNumber(rawValue: $0.token.claim).worker })
     }
 
     /// What a claim finds may be more than can be read in the time of a call, and no lease is renewed meanwhile.
@@ -58,7 +73,7 @@
       let isAhead = asked.map { round.settlements.allSatisfy(\.isPlain) && transaction.claimsAhead($0) } ?? false
       if !isAhead { transaction.expectedWorker = asked?.worker }
       if asked == nil {
-        transaction.rowsToKeep = Set(round.settlements.map { ClaimNumber(rawValue: $0.token.claim).worker })
+        transaction.rowsToKeep = Self.rows(of: round.settlements)
       }
       // What ends in another way than these may have set times, and let others begin.
       transaction.hasLookedForDue = isAhead && batch.claimed != nil

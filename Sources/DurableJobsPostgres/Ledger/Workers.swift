@@ -27,6 +27,10 @@
       UPDATE §worker SET lease_until=$3 WHERE id=ANY($1) AND session=$2 AND lease_until<>\(WorkerRow.taken)
       RETURNING id,lease_until
       """
+    static let renewFreeSQL = """
+      UPDATE §worker SET lease_until=$3
+      WHERE id=ANY(ARRAY(SELECT id FROM(\(standingSQL) FOR NO KEY UPDATE SKIP LOCKED) w)) AND lease_until<$3
+      """
     static let certainSQL = """
       SELECT u.ord FROM unnest($1,$2,$3) u(ord,id,claim) JOIN §job j ON j.id=u.id
       WHERE j.claim=u.claim AND j.state+0=5 AND j.links&\(Links.stopAsked.rawValue)=0
@@ -124,6 +128,13 @@
       begin()
       renew(worker, until: WorkerRow.lease(lease, from: now), ifShort: false, PipelineAnswer())
       try sync()
+    }
+
+    /// Those of them that nobody keeps locked. What took long does it last: till its worker comes to that, others would find a
+    /// lease that has lapsed meanwhile.
+    func renew(_ rows: Set<Int64>, for lease: Duration, from time: Int64) {
+      let leaseUntil = WorkerRow.lease(lease, from: time)
+      connection.send(Self.renewFreeSQL, [.ints(rows.sorted()), .text(context.session), .int(leaseUntil)])
     }
 
     /// Rows of other workers of this process are filtered by the result of the renewal.

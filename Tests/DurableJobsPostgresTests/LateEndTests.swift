@@ -219,6 +219,44 @@
       try await expectWhole()
     }
 
+    /// A result that waits to be stored when its worker ends.
+    private func whileLeft(in store: PostgresStore, _ body: (JobID) async throws -> Void) async throws {
+      let parent = try await insert()[0]
+      _ = try await insert(1000, after: [parent])
+      let end = try #require(try await store.claim(.of(1)).jobs.first).settled()
+      try await whileEndsWait {
+        _ = store.engine.store(late: end)
+        try await until { try endWaits() }
+        _ = try await store.recover(RecoveryRequest(worker: WorkerID("w"), isRetiring: true))
+        try await body(parent)
+      }
+    }
+
+    /// Has the server do this to whoever waits to store one.
+    private func endWait(by act: String) throws {
+      try server.psql(
+        "SELECT \(act)(pid) FROM pg_locks WHERE relation='slow'::regclass AND NOT granted", schema: schema)
+    }
+
+    @Test("A result of a worker that has ended is stored, however long that takes, also where it is begun again")
+    func ended() async throws {
+      let store = try await patientStore()
+      var left: JobID?
+      try await whileLeft(in: store) { parent in
+        left = parent
+        for wait in [Defaults.lease, Defaults.doubtInterval] {
+          clock.advance(by: wait)
+          #expect(try await other.recover(RecoveryRequest()).recovered == 0)
+        }
+        try endWait(by: "pg_terminate_backend")
+      }
+      await until { store.engine.context.lateEnds.count == 0 }
+      let parent = try #require(left)
+      #expect(try await state(of: parent) == .succeeded)
+      await store.close()
+      try await expectWhole()
+    }
+
     @Test("The worker of a result that is still to be stored runs other jobs meanwhile")
     func worker() async throws {
       let schema = TestServer.schema()

@@ -98,6 +98,8 @@
                 until: SystemClock().uptime + limit, waitingForLocks: locks, patience: patience
               ) { transaction in
                 guard let result = end.result else { return try transaction.endLate(end.id) }
+                // A worker that has ended does not renew its lease.
+                transaction.rowsToKeep = [ClaimNumber(rawValue: result.token.claim).worker]
                 _ = try transaction.settle([result])
                 return true
               }

@@ -257,6 +257,25 @@
       try await expectWhole()
     }
 
+    @Test("The job of a worker that has ended is given back, and that is told here, where its result can't be stored")
+    func givenBack() async throws {
+      let store = try await patientStore()
+      let heard = Lock<[JobTransition]>([])
+      let subscription = store.signals.listen { signal in
+        if case .committed(let changes) = signal { heard.withLock { $0 += changes } }
+      }
+      try await whileLeft(in: store) { parent in
+        try endWait(by: "pg_cancel_backend")
+        await until { store.engine.context.lateEnds.count == 0 }
+        let job = try await other.jobs(JobQuery(.id(parent))).first
+        #expect(job?.state == .ready && job?.crashes == 0, "\(job as Any)")
+        #expect(heard.value.contains { $0.id == parent && $0.state == .ready })
+      }
+      withExtendedLifetime(subscription) {}
+      await store.close()
+      try await expectWhole()
+    }
+
     @Test("The worker of a result that is still to be stored runs other jobs meanwhile")
     func worker() async throws {
       let schema = TestServer.schema()

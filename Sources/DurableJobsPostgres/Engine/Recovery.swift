@@ -4,7 +4,11 @@
 
   extension Engine {
     func recover(_ request: RecoveryRequest, limit: Int) async throws -> RecoveryReport {
-      if !request.isRetiring { try await giveBackStrays(limit: limit) }
+      if request.isRetiring {
+        context.lateEnds.leave(by: request.worker.map { context.workers.rows(of: $0).compactMap(\.id) } ?? [])
+      } else {
+        try await giveBackStrays(limit: limit)
+      }
       let now = time.now
       let (census, processes) = try await read { try $0.census(now: now) }
       let ended = context.process?.ended(of: processes) ?? []

@@ -13,6 +13,8 @@
       var result: ClaimSettlement?
       /// What its worker is told until that is stored.
       var answer: JobError?
+      /// Its worker has ended: nobody offers the result again.
+      var isLeft = false
     }
 
     private struct State {
@@ -45,6 +47,16 @@
     func keep(_ result: ClaimSettlement, answer: JobError) {
       let id = result.token.job
       state.withLock { $0.ends[id] = End(id: id, result: result, answer: answer) }
+    }
+
+    /// The worker of these rows ends. What it has offered is given back if it can't be stored.
+    func leave(by rows: [Int64]) {
+      state.withLock { state in
+        for (id, end) in state.ends {
+          guard let claim = end.result?.token.claim else { continue }
+          if rows.contains(ClaimNumber(rawValue: claim).worker) { state.ends[id]?.isLeft = true }
+        }
+      }
     }
 
     /// The claims whose results are kept. What is asked of their jobs waits for those.
@@ -84,15 +96,20 @@
       }
     }
 
-    /// It was ended, or is to be tried again: a result by its worker, which offers it again and is told of the error.
+    /// It was ended, or is to be tried again: a result by its worker, which offers it again and is told of the error. Once that
+    /// has ended, its job is given back.
     func tried(_ id: JobID, hasEnded: Bool, _ error: JobError? = nil, at now: Duration) {
       state.withLock { state in
         // What could not be stored as its store is closed is not offered to a call, either.
         guard hasEnded || !state.isClosed else { return }
-        let result = state.ends[id]?.result
-        if hasEnded || result != nil {
+        let end = state.ends[id]
+        if hasEnded || end?.result != nil {
           state.ends[id] = nil
-          guard let result, let error, !hasEnded else { return }
+          guard let end, let result = end.result, let error, !hasEnded else { return }
+          guard !end.isLeft else {
+            state.ends[id] = End(id: id, result: ClaimSettlement(token: result.token, result: .interrupted))
+            return
+          }
           let isPassing = error.isPassing
           state.failures.append(
             (result.token, isPassing ? JobError(error.code, error.message, cause: ResultUnderWay.failed) : error))

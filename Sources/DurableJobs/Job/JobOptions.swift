@@ -79,9 +79,9 @@ extension JobOptions {
   }
 
   /// These options, with those that `other` sets taking precedence.
-  public consuming func overridden(by other: borrowing JobOptions) -> JobOptions {
+  public func overridden(by other: consuming JobOptions) -> JobOptions {
     guard other.setsAny else { return self }
-    guard setsAny else { return copy other }
+    guard setsAny else { return other }
     return JobOptions(
       priority: other.priority ?? priority, start: other.start ?? start,
       maxAttempts: other.maxAttempts ?? maxAttempts, timeout: other.timeout ?? timeout,

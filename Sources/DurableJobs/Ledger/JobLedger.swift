@@ -131,16 +131,17 @@ package struct Finish {
 /// A job to be added. Not a struct, since copies of jobs are dear; and only one function at a time has it.
 package final class NewRow {
   /// Its deadline is a date.
-  @exclusivity(unchecked) package var job: NewJob
+  package let job: NewJob
   @exclusivity(unchecked) package var course: JobCourse
   @exclusivity(unchecked) package var edges: [NewEdge] = []
   @exclusivity(unchecked) package var seat: Bool?
   @exclusivity(unchecked) package var waits = 0
   @exclusivity(unchecked) package var hasChildren = false
 
-  init(_ job: NewJob, at now: Date) {
-    (course, self.job) = (JobCourse(inserting: job.terms, now: now), job)
-    if let deadline = job.terms.deadline { self.job.terms.deadline = deadline.dated(at: now) }
+  init(_ job: consuming NewJob, at now: Date) {
+    if let deadline = job.terms.deadline { job.terms.deadline = deadline.dated(at: now) }
+    course = JobCourse(inserting: job.terms, now: now)
+    self.job = job
   }
 }
 

@@ -26,7 +26,7 @@ package struct StoredRow {
   package func job(kind: String, isStanding: (Int64) throws -> Bool) rethrows -> JobRow? {
     guard let state = JobState(code: state) else { return nil }
     // Terms that can't be read count as the defaults: the row is damaged, and its life must go on.
-    let terms = (try? StoredTerms(text: options)) ?? StoredTerms()
+    let terms = (try? StoredTerms(text: options)) ?? .defaults
     // A promotion or a plain claim leaves the time unchanged.
     let waitsForTime = JobState.withTime.contains(state)
     var course = JobCourse(

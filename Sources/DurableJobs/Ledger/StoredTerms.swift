@@ -1,7 +1,7 @@
 import Foundation
 
 /// The terms of a job that its hot row does not have, as compact JSON; NULL if all are the defaults.
-package struct StoredTerms: Codable, Equatable {
+package struct StoredTerms: Codable, Equatable, Sendable {
   package var maxAttempts: Int?
   /// In milliseconds.
   package var timeout: Int64?
@@ -19,32 +19,32 @@ package struct StoredTerms: Codable, Equatable {
   package var endBy: Int64?
   /// Losing what it requires interrupts it. What it requires is stored in its route.
   package var interrupts: Bool?
+}
 
-  package init() {}
+extension StoredTerms {
+  package static let defaults = StoredTerms()
 
+  // Assigned one by one, so many properties would be copied once more.
   package init(_ terms: borrowing JobTerms, _ unique: KeyHold?) {
-    maxAttempts = terms.maxAttempts == Defaults.maxAttempts ? nil : terms.maxAttempts
-    timeout = terms.timeout?.milliseconds
-    key = terms.key
-    self.unique = unique?.key
-    uniqueUntil = unique?.until
-    tags = terms.tags.isEmpty ? nil : terms.tags.sorted()
-    lane = terms.lane?.name.composed
     let deadline = terms.deadline?.date.milliseconds
-    if case .start = terms.deadline { startBy = deadline } else { endBy = deadline }
-    laneLetsNextRun = terms.lane?.failedHead == .letsNextRun ? true : nil
-    interrupts = terms.whenLost == .interrupts ? true : nil
-    follows = terms.follows?.rawValue
+    let isToStart = if case .start = terms.deadline { true } else { false }
+    self.init(
+      maxAttempts: terms.maxAttempts == Defaults.maxAttempts ? nil : terms.maxAttempts,
+      timeout: terms.timeout?.milliseconds, key: terms.key, unique: unique?.key, uniqueUntil: unique?.until,
+      tags: terms.tags.isEmpty ? nil : terms.tags.sorted(), lane: terms.lane?.name.composed,
+      laneLetsNextRun: terms.lane?.failedHead == .letsNextRun ? true : nil, follows: terms.follows?.rawValue,
+      startBy: isToStart ? deadline : nil, endBy: isToStart ? nil : deadline,
+      interrupts: terms.whenLost == .interrupts ? true : nil)
   }
 
   /// Throws if this type did not write the text.
   package init(text: String?) throws {
-    self = try text.map { try JSONDecoder().decode(StoredTerms.self, from: Data($0.utf8)) } ?? StoredTerms()
+    self = try text.map { try JSONDecoder().decode(StoredTerms.self, from: Data($0.utf8)) } ?? .defaults
   }
 
   package var text: String? {
     get throws {
-      guard self != StoredTerms() else { return nil }
+      guard self != Self.defaults else { return nil }
       return String(decoding: try JobCoding.encode(self), as: UTF8.self)
     }
   }

@@ -22,8 +22,9 @@ struct JobDraft: Sendable {
   ) throws {
     let (payload, inputs, hasOpen) = encoder.encode(job)
     if !hasOpen { try job.validate() }
-    let options = P.options.overridden(by: job.options).overridden(by: options)
-    do { self.init(kind: P.kind, payload: try payload.get(), inputs: inputs, after: after, options: options) } catch {
+    let own = P.options.overridden(by: job.options)
+    let all = options.setsAny ? own.overridden(by: copy options) : own
+    do { self.init(kind: P.kind, payload: try payload.get(), inputs: inputs, after: after, options: all) } catch {
       throw JobError(.notEncodable, "the payload of '\(P.kind)' can't be encoded: \(error.briefly)", cause: error)
     }
   }
@@ -45,12 +46,12 @@ struct JobDraft: Sendable {
       return JobEdge(target, wait.dependency.condition, slot: wait.slot)
     }
     let terms = queue.defaults.setsAny ? JobTerms(queue.defaults.overridden(by: options)) : JobTerms(options)
-    let plain = NewJob(queue: queue.name, kind: kind, payload: payload, terms: terms, edges: edges)
+    var job = NewJob(queue: queue.name, kind: kind, payload: payload, terms: terms, edges: edges)
     guard queue.middleware.isEmpty || !HandlerTable.isOwn(kind) else {
       throw JobError(.invalidArgument, "'\(kind)' begins like the library's own kinds, which bypass middleware")
     }
-    let job = queue.middleware.isEmpty ? plain : try queue.middleware.reduce(into: plain) { try $1.enqueue(&$0) }
-    try job.check()
+    for middleware in queue.middleware { try middleware.enqueue(&job) }
+    try withUnsafePointer(to: &job) { try NewJob.check(at: $0) }
     if let deadline = job.terms.deadline, case let now = queue.store.clock.now {
       try deadline.dated(at: now).check(start: job.terms.start.date(at: now), else: .invalidArgument)
     }

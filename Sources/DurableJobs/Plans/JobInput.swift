@@ -194,8 +194,8 @@ struct PayloadEncoder {
 /// The inputs of a payload that is being encoded.
 private final class InputCollector: @unchecked Sendable {
   // Checked by hand: only used by the one who encodes, during the call.
-  private var slots = Slots<JobDependency>()
-  private var hasOpen = false
+  @exclusivity(unchecked) private var slots = Slots<JobDependency>()
+  @exclusivity(unchecked) private var hasOpen = false
 
   func take() -> (dependencies: [JobDependency], hasOpen: Bool) {
     defer { (slots, hasOpen) = (Slots(), false) }

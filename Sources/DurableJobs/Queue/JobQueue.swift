@@ -15,9 +15,7 @@ public struct JobQueue: Sendable, Hashable {
   public init(
     _ name: String = "default", store: any JobStore, defaults: JobOptions = JobOptions(),
     middleware: [any JobMiddleware] = []
-  ) {
-    (self.name, self.store, self.defaults, self.middleware) = (name, store, defaults, middleware)
-  }
+  ) { (self.name, self.store, self.defaults, self.middleware) = (name, store, defaults, middleware) }
 
   public static func == (a: JobQueue, b: JobQueue) -> Bool { a.name == b.name && a.store === b.store }
 

@@ -6,7 +6,7 @@ public struct BatchID: RawRepresentable, Hashable, Codable, Sendable, CustomStri
 }
 
 /// How new jobs become part of a batch. A job that is not stored, because of its unique key, becomes part of none.
-public enum BatchMembership: Hashable, Sendable {
+public indirect enum BatchMembership: Hashable, Sendable {
   /// Creates a batch. `whenDone` is stored in the transaction in which the last job ends, and has no dependencies.
   case new(name: String, whenDone: NewJob?)
   /// Creates a batch that is not done before it is closed, so that jobs can be added one by one, or later.

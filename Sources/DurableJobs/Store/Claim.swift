@@ -172,9 +172,7 @@ public struct ClaimSettlement: Hashable, Sendable {
 
   public init(
     token: ClaimToken, result: Result, code: String? = nil, progress: JobProgress? = nil, followUps: [NewJob] = []
-  ) {
-    (self.token, self.result, self.code, self.progress, self.followUps) = (token, result, code, progress, followUps)
-  }
+  ) { (self.token, self.result, self.code, self.progress, self.followUps) = (token, result, code, progress, followUps) }
 }
 
 /// Why a result was not stored in the time of a call: the store is at it, and has it when it is offered again, or failed.

@@ -10,7 +10,7 @@ public struct JobInsertion: Sendable {
 
   /// Throws ``JobError/Code/invalidArgument`` for what no store accepts.
   package func check() throws {
-    try jobs.withUnsafeBufferPointer { for place in $0.indices { try $0[place].check() } }  // without a copy
+    try jobs.withUnsafeBufferPointer { for place in $0.indices { try NewJob.check(at: $0.baseAddress! + place) } }
     try batch?.check()
   }
 }
@@ -31,29 +31,33 @@ extension NewJob {
   }
 
   /// Throws ``JobError/Code/invalidArgument`` or ``JobError/Code/notEncodable`` for what no store accepts.
-  public borrowing func check() throws {
-    try Self.check(queue: queue)
-    try Self.check(name: kind, "the kind")
-    if let key = terms.key { try Self.check(name: key, "the key") }
-    if let unique = terms.unique {
-      try Self.check(name: unique.key, "the unique key")
+  public borrowing func check() throws { try withUnsafePointer(to: self) { try Self.check(at: $0) } }
+
+  /// The same where the job is: a copy of it would cost more than all that is checked.
+  static func check(at job: UnsafePointer<NewJob>) throws {
+    try check(queue: job.pointee.queue)
+    try check(name: job.pointee.kind, "the kind")
+    if let key = job.pointee.terms.key { try check(name: key, "the key") }
+    if let unique = job.pointee.terms.unique {
+      try check(name: unique.key, "the unique key")
       if case .within(let length) = unique.scope, length <= .zero {
         throw JobError(.invalidArgument, "the unique key is asked for within \(length); that must be more than 0")
       }
     }
-    if let lane = terms.lane { try Self.check(name: lane.name, "the lane") }
-    for tag in terms.tags { try Self.check(name: tag, "the tag") }
-    for constraint in terms.requires { try Self.check(name: constraint.rawValue, "the constraint") }
-    guard payload.count <= Limits.payloadBytes else {
+    if let lane = job.pointee.terms.lane { try check(name: lane.name, "the lane") }
+    for tag in job.pointee.terms.tags { try check(name: tag, "the tag") }
+    for constraint in job.pointee.terms.requires { try check(name: constraint.rawValue, "the constraint") }
+    let (size, maxAttempts) = (job.pointee.payload.count, job.pointee.terms.maxAttempts)
+    guard size <= Limits.payloadBytes else {
       throw JobError(
         .notEncodable,
-        "the payload of '\(kind)' has \(payload.count) bytes; at most \(Limits.payloadBytes) can be stored. "
+        "the payload of '\(job.pointee.kind)' has \(size) bytes; at most \(Limits.payloadBytes) can be stored. "
           + "Keep large data in a file and its path in the job")
     }
-    guard terms.maxAttempts >= 1 else {
-      throw JobError(.invalidArgument, "maxAttempts is \(terms.maxAttempts); it must be at least 1")
+    guard maxAttempts >= 1 else {
+      throw JobError(.invalidArgument, "maxAttempts is \(maxAttempts); it must be at least 1")
     }
-    if let timeout = terms.timeout, timeout <= .zero {
+    if let timeout = job.pointee.terms.timeout, timeout <= .zero {
       throw JobError(.invalidArgument, "timeout is \(timeout); it must be more than 0")
     }
   }

@@ -76,9 +76,7 @@ final class Presence: Sendable {
     session?.close()
   }
 
-  func resume() {
-    state.withLock { ($0.isSuspended, $0.resumptions) = (false, $0.resumptions + 1) }
-  }
+  func resume() { state.withLock { ($0.isSuspended, $0.resumptions) = (false, $0.resumptions + 1) } }
 
   /// If a worker's row could not be removed, as on a full disk, the session is left to be found dead: that returns its
   /// jobs at once, rather than when their lease has lapsed.

@@ -71,7 +71,7 @@ extension WriteTransaction: JobLedger {
       if !new.course.state.isFinished { try bind(key, id) }
     }
     for tag in new.job.terms.tags { try run(.insertTag, tag.composed, id) }
-    if !new.edges.isEmpty { try connect(new, id, added) }
+    if links.contains(.parents) { try connect(new, id, added) }
     if let lane = new.job.terms.lane?.name, let seat = new.seat { try run(.insertSeat, lane.composed, seat, id) }
     if new.waits > 0 { try put(waits: new.waits, of: id) }
     if let deadline { try set(deadline, of: id) }

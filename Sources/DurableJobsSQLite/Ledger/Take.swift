@@ -210,7 +210,7 @@ extension WriteTransaction {
   }
 
   private func terms(of text: String?) throws -> StoredTerms {
-    guard let text else { return StoredTerms() }
+    guard let text else { return .defaults }
     if let last = memory.lastTerms, last.text == text { return last.terms }
     let terms = try StoredTerms(text: text)
     memory.lastTerms = (text, terms)

@@ -86,9 +86,7 @@ final class RouteCache {
   func beginTransaction() { for requires in ids.keys where !requires.isEmpty { ids[requires] = nil } }
 
   /// Forgets everything after a rollback, since some of it may never have existed.
-  func forget() {
-    (byID, ids, last, served, changes) = ([:], [:], nil, nil, -1)
-  }
+  func forget() { (byID, ids, last, served, changes) = ([:], [:], nil, nil, -1) }
 
   private func add(_ route: Route) {
     byID[route.id] = route

@@ -141,16 +141,17 @@ struct Placement {
     added.reserveCapacity(jobs.count)
     stands.reserveCapacity(jobs.count)
     for index in jobs.indices {
-      let row = NewRow(jobs[index], at: book.date)
+      var job = jobs[index]
       var disposition = InsertedJob.Disposition.inserted
-      if let unique = row.job.terms.unique {
-        let met = try meet(unique, &row.job, placed: placed[unique.key])
+      if let unique = job.terms.unique {
+        let met = try meet(unique, &job, placed: placed[unique.key])
         disposition = met.disposition
         if let stand = met.stand {
           stands.append((stand, disposition))
           continue
         }
       }
+      let row = NewRow(job, at: book.date)
       if !row.job.edges.isEmpty { try connect(row) }
       if let lane = row.job.terms.lane, !row.course.state.isFinished {
         let heads = row.waits > 0 ? [] : heads(of: row)

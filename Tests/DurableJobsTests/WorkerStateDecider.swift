@@ -41,7 +41,11 @@ final class Decider {
     state.turnFailed(results, wantedClaim: wantedClaim, isPassing: isPassing, late: late, now)
   }
   func joinTurn() -> ClaimRequest.Join? { state.joinTurn() }
-  func leaveTurn() -> [ClaimSettlement] { state.leaveTurn() }
+  func leaveTurn() -> [ClaimSettlement] {
+    var joined: [ClaimSettlement] = []
+    state.leaveTurn(&joined)
+    return joined
+  }
   func renewalFailed(hadProgress: Bool, _ now: Duration) { state.renewalFailed(hadProgress: hadProgress, now) }
   func renewed(_ standings: [ClaimToken: ClaimStanding]) { state.renewed(standings) }
   func recovered(_ report: RecoveryReport, _ now: Duration) { state.recovered(report, now) }

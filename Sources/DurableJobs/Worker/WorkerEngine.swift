@@ -268,7 +268,7 @@ final class WorkerEngine: Sendable {
       } else {
         batch = try await store.settle(settlements, thenClaim: request)
       }
-      settlements += shared.withLock { $0.state.leaveTurn() }
+      shared.withLock { $0.state.leaveTurn(&settlements) }
       let answers = zip(settlements.map(\.token), batch.replies)
       for (token, reply) in answers where reply.isAccepted && reply.state?.isFinished ?? false { onEnd(token.job) }
       for (token, reply) in answers where !reply.isAccepted {
@@ -278,11 +278,12 @@ final class WorkerEngine: Sendable {
       }
       isOver(.turn)
       let claimed = batch.claimed?.jobs ?? []
+      let onNews: @Sendable (Bool) -> Void = { [weak self] in self?.hasNews(isUrgent: $0) }
       let attempts = shared.withLock { shared in
         shared.state.turnEnded(claimed: batch.claimed, uptime)
         if shared.state.late.isEmpty { isOver(.late) }
         return claimed.indices.map { index in
-          let attempt = RunningAttempt(claimed[index], at: now) { [weak self] in self?.hasNews(isUrgent: $0) }
+          let attempt = RunningAttempt(claimed[index], at: now, onNews: onNews)
           shared.state.began(attempt)
           return attempt
         }
@@ -291,7 +292,7 @@ final class WorkerEngine: Sendable {
       if request != nil { hasClaimed(with: satisfied) }
       return !attempts.isEmpty
     } catch {
-      settlements += shared.withLock { $0.state.leaveTurn() }
+      shared.withLock { $0.state.leaveTurn(&settlements) }
       try failedTurn(settlements, wantedClaim: request != nil, error)
       return false
     }

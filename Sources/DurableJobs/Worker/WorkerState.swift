@@ -176,10 +176,10 @@ struct WorkerState: Sendable {
     return (results, free)
   }
 
-  /// The turn was carried out or refused. Returns what had joined it.
-  mutating func leaveTurn() -> [ClaimSettlement] {
-    defer { (asked, joined) = ([:], []) }
-    return joined
+  /// The turn was carried out or refused. What had joined it is added to its results.
+  mutating func leaveTurn(_ results: inout [ClaimSettlement]) {
+    if !joined.isEmpty { results += joined }  // none would still be a copy of all that are there
+    (asked, joined) = ([:], [])
   }
 
   /// Free slots by queue; nil if there are none or no job is to be claimed.
@@ -203,9 +203,7 @@ struct WorkerState: Sendable {
     nextRenewal = now + Defaults.renewalInterval
     stopsMayBeAsked = false
     mayHearStops = false
-    if progressDue != nil {
-      (progressDue, lastProgress) = (nil, now)
-    }
+    if progressDue != nil { (progressDue, lastProgress) = (nil, now) }
     return .renew
   }
 
@@ -394,9 +392,9 @@ struct WorkerState: Sendable {
   mutating func ended(_ attempt: RunningAttempt, _ settlement: ClaimSettlement?) -> Bool {
     let token = attempt.claim.token
     atWork[token] = nil
-    stuck[token] = nil
+    if !stuck.isEmpty { stuck[token] = nil }
     slotsTaken[attempt.claim.queue]! -= 1
-    let isLost = lost.remove(token) != nil
+    let isLost = !lost.isEmpty && lost.remove(token) != nil
     if !isLost, let settlement { results.append(settlement) }
     (workMayWait, mayBeIdle) = (true, true)
     return isLost
@@ -444,18 +442,12 @@ struct WorkerState: Sendable {
           (workMayWait, isNews) = (true, true)
         case .running: break
         default:
-          if goal == .idle {
-            (mayBeIdle, isNews) = (true, true)
-          }
+          if goal == .idle { (mayBeIdle, isNews) = (true, true) }
           guard !ending.contains(transition.id) else { break }
           othersEnded = true
-          if full.contains(transition.queue) {
-            (workMayWait, isNews) = (true, true)
-          }
+          if full.contains(transition.queue) { (workMayWait, isNews) = (true, true) }
         }
-        if transition.concernsClaim {
-          (stopsMayBeAsked, isNews) = (true, true)
-        }
+        if transition.concernsClaim { (stopsMayBeAsked, isNews) = (true, true) }
       }
       return isNews
     case .changedElsewhere(let change):

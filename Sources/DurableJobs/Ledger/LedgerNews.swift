@@ -2,6 +2,7 @@
 package struct LedgerNews {
   /// Changes of counts, by route: all jobs first, then by the code of each state.
   package private(set) var tallies: [Int64: [Int64]] = [:]
+  private static let noTally = [Int64](repeating: 0, count: 11)
   package private(set) var batches: [BatchID: BatchTally] = [:]
   package private(set) var transitions: [JobTransition] = []
   /// What other processes should hear.
@@ -74,6 +75,6 @@ package struct LedgerNews {
       if let old { tally[Int(old.code)] -= number } else { tally[0] += number }
       if let new { tally[Int(new.code)] += number } else { tally[0] -= number }
     }
-    change(&tallies[route, default: [Int64](repeating: 0, count: 11)])
+    change(&tallies[route, default: Self.noTally])
   }
 }

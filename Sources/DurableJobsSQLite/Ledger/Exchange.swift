@@ -115,7 +115,10 @@ extension WriteTransaction: JobLedger {
   }
 
   func place(_ route: Int64) throws -> (queue: String, kind: String)? {
-    try memory.routes.route(route, on: connection).map { ($0.queue, $0.kind) }
+    if lastPlace?.route != route {
+      lastPlace = try memory.routes.route(route, on: connection).map { (route, $0.queue, $0.kind) }
+    }
+    return lastPlace.map { ($0.queue, $0.kind) }
   }
 
   func run<each Value: StatementValue>(_ name: WriterStatement, _ values: repeat each Value) throws {

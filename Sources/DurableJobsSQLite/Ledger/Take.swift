@@ -27,8 +27,8 @@ extension WriteTransaction {
     own[last].claims += 1
     memory.workers[request.worker] = own
     var seized: Set<JobID> = []
-    for (index, picked) in picked.enumerated() {
-      let id = batch.jobs[index].token.job
+    for index in picked.indices {
+      let (id, links) = (batch.jobs[index].token.job, picked[index].links)
       do { try run(.mark, id, claim.rawValue, now) } catch let failure as SQLiteFailure where failure.concernsRow {
         batch.hasMore = true
         try seize(id, because: failure.message)
@@ -36,10 +36,10 @@ extension WriteTransaction {
         continue
       }
       FaultPoint.claimMarked.reach()
-      try moved(id, route: picked.held.route, from: .ready, to: .running)
-      claimed.append((id, picked.held))
-      if picked.links.contains(.parents) { batch.jobs[index].inputs = try inputs(of: id) }
-      if picked.links.contains(.steps) { batch.jobs[index].steps = try steps(of: id) }
+      try moved(id, route: picked[index].held.route, from: .ready, to: .running)
+      claimed.append((id, picked[index].held))
+      if links.contains(.parents) { batch.jobs[index].inputs = try inputs(of: id) }
+      if links.contains(.steps) { batch.jobs[index].steps = try steps(of: id) }
     }
     if !seized.isEmpty { batch.jobs.removeAll { seized.contains($0.token.job) } }
     return batch
@@ -155,23 +155,23 @@ extension WriteTransaction {
     while let first = cursors.indices.min(by: {
       (cursors[$0].rank, cursors[$0].id) < (cursors[$1].rank, cursors[$1].id)
     }) {
-      let (cursor, queue) = (cursors[first], cursors[first].route.queue)
+      let (id, queue) = (cursors[first].id, cursors[first].route.queue)
       guard let slots = free.index(forKey: queue), free.values[slots] > 0 else {
         if request.limited.contains(queue) { batch.full.insert(queue) } else { batch.hasMore = true }
-        cursor.statement.reset()
+        cursors[first].statement.reset()
         cursors.remove(at: first)
         continue
       }
-      if !memory.untouchable.contains(cursor.id) {
+      if !memory.untouchable.contains(id) {
         do throws(Unreadable) {
-          let job = try read(cursor, claim, &batch)
+          let job = try read(cursors[first].statement, id, of: cursors[first].route, claim, &batch)
           free.values[slots] -= job == nil ? 0 : 1
-          if let job { picked.append(job) } else { overdue.append(cursor.id) }
-        } catch { damaged.append((cursor.id, error.reason)) }
+          if let job { picked.append(job) } else { overdue.append(id) }
+        } catch { damaged.append((id, error.reason)) }
       }
       if try !cursors[first].step() {
         // Some could not be read, or exceeded the free slots: more may follow them.
-        if cursor.seen == cursor.limit { batch.hasMore = true }
+        if cursors[first].seen == cursors[first].limit { batch.hasMore = true }
         cursors.remove(at: first)
       }
     }
@@ -186,8 +186,9 @@ extension WriteTransaction {
   }
 
   /// Adds the job to the batch; nil if its deadline has passed.
-  private func read(_ cursor: Cursor, _ claim: ClaimNumber, _ batch: inout ClaimBatch) throws(Unreadable) -> Picked? {
-    let (row, route) = (cursor.statement, cursor.route)
+  private func read(
+    _ row: Statement, _ id: JobID, of route: Route, _ claim: ClaimNumber, _ batch: inout ClaimBatch
+  ) throws(Unreadable) -> Picked? {
     guard !row.isNull(3) else { throw Unreadable(reason: "what was asked for is missing") }
     guard row.isBlob(5), let payload = row.data(5) else {
       throw Unreadable(reason: "the payload is missing or no data")
@@ -202,7 +203,7 @@ extension WriteTransaction {
     if let deadline = held.deadline, deadline <= now { return nil }
     batch.jobs.append(
       ClaimedJob(
-        token: ClaimToken(job: cursor.id, claim: claim.rawValue), queue: route.queue, kind: route.kind,
+        token: ClaimToken(job: id, claim: claim.rawValue), queue: route.queue, kind: route.kind,
         payload: payload, attempt: row.count(2) + 1, maxAttempts: terms.attempts, timeout: terms.duration,
         deadline: deadline?.toEnd, requires: route.requires, whenLost: terms.interrupts == true ? .interrupts : .goesOn,
         key: terms.key, createdAt: Date(milliseconds: row.int(3)), batch: terms.knownBatch))

@@ -28,6 +28,8 @@ final class WriteTransaction {
   @exclusivity(unchecked) var standing: [Int64: Bool] = [:]
   /// Whether a job waits for any key; nil if that was not asked yet.
   @exclusivity(unchecked) var isKeyAwaited: Bool?
+  /// Of the route that was last asked for: the next job is mostly of the same.
+  @exclusivity(unchecked) var lastPlace: (route: Int64, queue: String, kind: String)?
   private let workersBefore: [WorkerID: [WorkerRow]]
   private let epochBefore: Int64
 
@@ -126,8 +128,8 @@ final class WriteTransaction {
   }
 
   func committed() {
-    for (job, claim) in claimed { memory.held[job] = claim }
-    for token in letGo where memory.held[token.job]?.claim.rawValue == token.claim { memory.held[token.job] = nil }
+    for token in letGo { memory.held[token.job] = nil }
+    for (job, claim) in claimed { memory.held[job] = claim }  // some of which had been let go
   }
 
   func rolledBack() {

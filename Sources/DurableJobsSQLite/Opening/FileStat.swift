@@ -14,7 +14,7 @@ struct FileStat {
   let modified: Modification
 
   /// Nil if there is no such file.
-  init?(_ path: String) { self.init { stat(path, &$0) } }
+  init?(_ path: String) { self.init { status in path.withCString { stat($0, &status) } } }
 
   init?(_ file: Descriptor) { self.init { fstat(file.number, &$0) } }
 

@@ -164,7 +164,7 @@ private var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_dest
 extension String: StatementValue {
   /// Handles strings that contain NUL, at which GRDB's own binding would stop.
   func bind(to statement: Statement, _ index: Int32) {
-    sqlite3_bind_text(statement.handle, index, self, Int32(utf8.count), copied)
+    withCString { _ = sqlite3_bind_text(statement.handle, index, $0, Int32(utf8.count), copied) }
   }
 }
 

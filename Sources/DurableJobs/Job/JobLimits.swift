@@ -18,13 +18,10 @@ public struct JobLimits: Hashable, Codable, Sendable, CustomStringConvertible {
 
   /// Throws ``JobError/Code/invalidArgument`` for limits that can't be stored.
   package func check() throws {
-    if running == nil, rate == nil {
-      throw JobError(.invalidArgument, "the limits limit nothing: name running jobs or a rate, or set none at all")
-    }
-    if let running, running < 1 {
-      throw JobError(
-        .invalidArgument, "the limit of running jobs is \(running); it must be at least 1. Pause a queue to run none")
-    }
+    try require(
+      running != nil || rate != nil, "the limits limit nothing: name running jobs or a rate, or set none at all")
+    let most = running ?? .max
+    try require(most >= 1, "the limit of running jobs is \(most); it must be at least 1. Pause a queue to run none")
     try rate?.check()
   }
 
@@ -52,19 +49,13 @@ public struct JobRate: Hashable, Codable, Sendable, CustomStringConvertible {
   package var interval: Int64 { max((period.milliseconds * 1000 + Int64(count) - 1) / Int64(count), 1) }
   package var depth: Int64 { interval * Int64(burst) }
 
-  /// Bounds that keep the arithmetic within 64 bits.
-  private static let most = 100_000
-  private static let longest = Duration.seconds(366 * 86400)
-
   package func check() throws {
-    func refuse(_ what: String) -> JobError { JobError(.invalidArgument, "the rate's \(what)") }
-    guard (1...10 * Self.most).contains(count) else {
-      throw refuse("number is \(count); it must be from 1 to \(10 * Self.most)")
-    }
-    guard period >= .milliseconds(1), period <= Self.longest else {
-      throw refuse("period is \(period); it must be from a millisecond to 366 days")
-    }
-    guard (1...Self.most).contains(burst) else { throw refuse("burst is \(burst); it must be from 1 to \(Self.most)") }
+    // Bounds that keep the arithmetic within 64 bits.
+    let (most, longest) = (100_000, Duration.seconds(366 * 86400))
+    try require((1...10 * most).contains(count), "the rate's number is \(count); it must be from 1 to \(10 * most)")
+    let isPeriod = (.milliseconds(1)...longest).contains(period)
+    try require(isPeriod, "the rate's period is \(period); it must be from a millisecond to 366 days")
+    try require((1...most).contains(burst), "the rate's burst is \(burst); it must be from 1 to \(most)")
   }
 
   /// For example "100 a minute".

@@ -32,11 +32,9 @@ struct JobDraft: Sendable {
   /// The job as it is stored. `place` finds the position of a node in the plan.
   func job(in queue: JobQueue, place: (UUID) -> Int? = { _ in nil }) throws -> NewJob {
     let edges = try waits.map { wait in
-      guard wait.dependency.store.map({ $0 == ObjectIdentifier(queue.store) }) ?? true else {
-        throw JobError(
-          .invalidArgument,
-          "'\(kind)' waits for a job of another store. If that is this one, opened twice, wait for the handle's id")
-      }
+      try require(
+        wait.dependency.store.map { $0 == ObjectIdentifier(queue.store) } ?? true,
+        "'\(kind)' waits for a job of another store. If that is this one, opened twice, wait for the handle's id")
       guard let target = wait.dependency.target(place) else {
         throw JobError(
           .invalidArgument,

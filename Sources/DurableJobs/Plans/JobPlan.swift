@@ -46,12 +46,9 @@ public struct JobPlan: Sendable {
     var names: Set<String> = []
     return try entries.map { entry in
       let target = entry.queue ?? queue
-      guard target.store === queue.store else {
-        throw JobError(.invalidArgument, "'\(entry.kind)' is to go to a queue of another store than its plan")
-      }
-      if let name = entry.name, !names.insert(name).inserted {
-        throw JobError(.invalidArgument, "two nodes of the plan are named '\(name)'")
-      }
+      let isHere = target.store === queue.store
+      try require(isHere, "'\(entry.kind)' is to go to a queue of another store than its plan")
+      if let name = entry.name { try require(names.insert(name).inserted, "two nodes of the plan are named '\(name)'") }
       var draft = try entry.draft.get()
       draft.options.tags.insert(id.tag)
       return try draft.job(in: target) { places[$0] }

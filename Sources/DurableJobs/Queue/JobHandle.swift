@@ -78,8 +78,7 @@ extension JobHandle where Output: ExpressibleByNilLiteral {
 
 extension JobSnapshot {
   func check(kinds: [String]) throws {
-    guard !kinds.contains(kind) else { return }
-    throw JobError(.invalidArgument, "job \(id) is of the kind '\(kind)', not '\(kinds.first ?? "")'")
+    try require(kinds.contains(kind), "job \(id) is of the kind '\(kind)', not '\(kinds.first ?? "")'")
   }
 
   /// Why the job ended without success.

@@ -20,21 +20,15 @@ public indirect enum BatchMembership: Hashable, Sendable {
   public func check() throws {
     guard let (name, whenDone, _) = made else { return }
     try NewJob.check(name: name, "the name of the batch")
-    try whenDone?.check()
-    if whenDone?.edges.isEmpty == false {
-      throw JobError(.invalidArgument, "the job that follows a batch can't wait for other jobs too")
-    }
-    if let terms = whenDone?.terms, terms.key != nil,
-      terms.lane != nil || terms.unique?.policy == .replace
-    {
-      // It is stored with the batch's last result, which must not be refused because another job waits for the key.
-      throw JobError(
-        .invalidArgument,
-        "the job that follows a batch can't have a key together with a lane, or while it replaces others")
-    }
-    if whenDone?.terms.unique?.policy == .append {
-      throw JobError(.invalidArgument, "the job that follows a batch can't be appended to others of its unique key")
-    }
+    guard let whenDone else { return }
+    try whenDone.check()
+    try require(whenDone.edges.isEmpty, "the job that follows a batch can't wait for other jobs too")
+    // It is stored with the batch's last result, which must not be refused because another job waits for the key.
+    let (terms, policy) = (whenDone.terms, whenDone.terms.unique?.policy)
+    try require(
+      terms.key == nil || terms.lane == nil && policy != .replace,
+      "the job that follows a batch can't have a key together with a lane, or while it replaces others")
+    try require(policy != .append, "the job that follows a batch can't be appended to others of its unique key")
   }
 
   package var made: (name: String, whenDone: NewJob?, isOpen: Bool)? {

@@ -99,9 +99,8 @@ public struct JobFilter: Hashable, Sendable {
 
   /// Throws ``JobError/Code/invalidArgument`` if the filter is too large. For stores.
   public func check() throws {
-    guard condition == .tooLarge else { return }
-    throw JobError(
-      .invalidArgument,
+    try require(
+      condition != .tooLarge,
       "the filter has more than \(Limits.filterParts) parts, or is nested more than \(Limits.filterDepth) deep. Ask for "
         + "fewer jobs at a time; many ids, queues or kinds are one part as .ids(…), .queues(…) or .kinds(…)")
   }

@@ -90,7 +90,7 @@ extension JobStore {
   /// `limit`, capped at what one transaction should hold. Throws ``JobError/Code/invalidArgument`` below 1.
   @discardableResult
   package func checked(limit: Int) throws -> Int {
-    guard limit >= 1 else { throw JobError(.invalidArgument, "limit is \(limit); it must be at least 1") }
+    try require(limit >= 1, "limit is \(limit); it must be at least 1")
     return min(limit, 1_000_000)
   }
 
@@ -125,9 +125,7 @@ public enum StoreSetting: Hashable, Sendable {
     case .queue(let name, _): try NewJob.check(queue: name)
     case .lane(let name, let width):
       try NewJob.check(name: name, "the lane")
-      guard width >= 1 else {
-        throw JobError(.invalidArgument, "the width of a lane is \(width); it must be at least 1")
-      }
+      try require(width >= 1, "the width of a lane is \(width); it must be at least 1")
     case .laneRate(let name, let rate):
       try NewJob.check(name: name, "the lane")
       try rate?.check()

@@ -55,3 +55,8 @@ public struct JobError: Error, Sendable, CustomStringConvertible {
   /// Whether the same request may succeed later unchanged: the store is busy, full or unavailable.
   package var isPassing: Bool { [.locked, .diskFull, .storeFailed, .readOnly, .unusableFile].contains(code) }
 }
+
+/// Throws an error with these words unless something holds.
+package func require(
+  _ holds: Bool, _ words: @autoclosure () -> String, code: JobError.Code = .invalidArgument
+) throws { guard holds else { throw JobError(code, words()) } }

@@ -86,9 +86,8 @@ extension JobContext {
     _ job: P, on queue: JobQueue? = nil, after: [any JobReference] = [], options: JobOptions = JobOptions()
   ) throws {
     let queue = queue ?? home
-    guard queue.store === store else {
-      throw JobError(.invalidArgument, "'\(P.kind)' can't follow in another store: it would not be one transaction")
-    }
+    let isHere = queue.store === store
+    try require(isHere, "'\(P.kind)' can't follow in another store: it would not be one transaction")
     try follow(with: queue.prepare(job, after: after, options: options))
   }
 
@@ -100,8 +99,7 @@ extension JobContext {
 
   /// The same for a job that is already prepared.
   package func follow(with job: NewJob) throws {
-    guard running.follow(with: job) else {
-      throw JobError(.wrongState, "job \(id) has returned; '\(job.kind)' can't follow from it any more")
-    }
+    let isIn = running.follow(with: job)
+    try require(isIn, "job \(id) has returned; '\(job.kind)' can't follow from it any more", code: .wrongState)
   }
 }

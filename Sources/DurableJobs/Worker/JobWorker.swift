@@ -365,11 +365,9 @@ public final class JobWorker: Sendable {
   }
 
   private static func check(_ limits: [String: Int]) throws {
-    guard !limits.isEmpty else {
-      throw JobError(.invalidArgument, "a worker needs a queue, and queues of one store only")
-    }
-    for (name, limit) in limits where limit < 1 {
-      throw JobError(.invalidArgument, "maxConcurrentJobs is \(limit) for the queue '\(name)'; it must be at least 1")
+    try require(!limits.isEmpty, "a worker needs a queue, and queues of one store only")
+    for (name, limit) in limits {
+      try require(limit >= 1, "maxConcurrentJobs is \(limit) for the queue '\(name)'; it must be at least 1")
     }
   }
 }

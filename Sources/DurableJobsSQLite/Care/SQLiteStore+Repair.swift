@@ -31,12 +31,9 @@ extension SQLiteStore {
   /// `JobError.Code.notAStore` if that has no trace of jobs, and else what opening a store throws; delete an incomplete
   /// new file in that case.
   public static func repair(from damaged: String, to path: String) async throws -> StoreSalvage {
-    guard access(damaged, R_OK) == 0 else {
-      throw JobError(.unusableFile, "\(damaged) can't be read: \(SystemError.words())")
-    }
-    guard access(path, F_OK) != 0 else {
-      throw JobError(.unusableFile, "\(path) exists already; give the new store a path of its own")
-    }
+    try require(access(damaged, R_OK) == 0, "\(damaged) can't be read: \(SystemError.words())", code: .unusableFile)
+    let isNew = access(path, F_OK) != 0
+    try require(isNew, "\(path) exists already; give the new store a path of its own", code: .unusableFile)
     try StoreInspection.checkFile(damaged)
     let reader = try? StoreInspection.open(damaged, SQLITE_OPEN_READONLY)
     defer { sqlite3_close_v2(reader) }

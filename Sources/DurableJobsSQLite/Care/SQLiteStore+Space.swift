@@ -39,12 +39,10 @@ extension SQLiteStore {
     do {
       try await engine.turnstile.pass {
         try await engine.pool.writeWithoutTransaction { db in
-          guard try String.fetchOne(db, sql: Schema.foreignTableSQL) == nil else {
-            throw JobError(
-              .wrongStore,
-              "\(engine.path) has tables of an app, whose rows might get other numbers. It is for the app to run VACUUM"
-            )
-          }
+          try require(
+            String.fetchOne(db, sql: Schema.foreignTableSQL) == nil,
+            "\(engine.path) has tables of an app, whose rows might get other numbers. It is for the app to run VACUUM",
+            code: .wrongStore)
           // Else the log of one that is called again and again beside a reader would not look like the file's own.
           try db.checkpoint(.full)
           try db.execute(sql: "VACUUM")

@@ -125,11 +125,10 @@ final class Engine: Sendable {
   var isOfThisProcess: Bool { getpid() == process }
 
   func checkProcess() throws {
-    guard !isOfThisProcess else { return }
-    throw JobError(
-      .closed,
+    try require(
+      isOfThisProcess,
       "the store \(path) was opened by process \(process), of which this one is a fork. Start another program (exec), "
-        + "and open the store there")
+        + "and open the store there", code: .closed)
   }
 
   /// The name of this process's session; nil until it has claimed or listened.

@@ -18,12 +18,10 @@ final class SharedEngine: Sendable {
     (engine, key) = try Self.engines.withLock { engines in
       if let key = FileStat(path)?.key, let entry = engines[key] {
         try entry.engine.checkProcess()
-        guard lent == nil || lent === entry.engine.pool else {
-          throw JobError(
-            .wrongStore,
-            "the store \(path) is open in this process already, in another way. Make SQLiteStore(pool:) before any other, "
-              + "and of one pool")
-        }
+        try require(
+          lent == nil || lent === entry.engine.pool,
+          "the store \(path) is open in this process already, in another way. Make SQLiteStore(pool:) before any other, "
+            + "and of one pool", code: .wrongStore)
         engines[key]!.shares += 1
         return (entry.engine, key)
       }

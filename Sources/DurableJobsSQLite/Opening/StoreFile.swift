@@ -105,12 +105,10 @@ struct StoreFile {
       #endif
       let synchronous = try Int.fetchOne(db, sql: "PRAGMA synchronous")
       let journal = try String.fetchOne(db, sql: "PRAGMA journal_mode")
-      guard synchronous == 2, journal == "wal" else {
-        throw JobError(
-          .weakDurability,
-          "a commit to \(pool.path) would not survive a power cut (synchronous \(synchronous ?? -1), journal "
-            + "\(journal ?? "unknown")). Keep the store on a local disk")
-      }
+      try require(
+        synchronous == 2 && journal == "wal",
+        "a commit to \(pool.path) would not survive a power cut (synchronous \(synchronous ?? -1), journal "
+          + "\(journal ?? "unknown")). Keep the store on a local disk", code: .weakDurability)
     }
   }
 }
@@ -228,18 +226,15 @@ enum StoreInspection {
   private static func check(_ handle: OpaquePointer, _ path: String) throws {
     let hasTables = try Statement.number("SELECT count(*) FROM sqlite_master", on: handle) != 0
     // If SQLite could only open the file for reading, its own error reports why.
-    guard sqlite3_db_readonly(handle, "main") == 0 else {
-      throw JobError(
-        .readOnly,
-        "the store \(path) can't be written: the file or its file system is read-only. Make it writable, or choose "
-          + "another path")
-    }
+    try require(
+      sqlite3_db_readonly(handle, "main") == 0,
+      "the store \(path) can't be written: the file or its file system is read-only. Make it writable, or choose "
+        + "another path", code: .readOnly)
     guard hasTables else { return }
-    guard try Statement.number("SELECT count(*) FROM sqlite_master WHERE name='durable_meta'", on: handle) == 1 else {
-      throw JobError(
-        .notAStore,
-        "\(path) is no store: it is an SQLite database of something else. It was left as it is; choose another path")
-    }
+    try require(
+      Statement.number("SELECT count(*) FROM sqlite_master WHERE name='durable_meta'", on: handle) == 1,
+      "\(path) is no store: it is an SQLite database of something else. It was left as it is; choose another path",
+      code: .notAStore)
     let version = try Statement.number("SELECT version FROM durable_meta WHERE id=1", on: handle)
     guard version <= Schema.version else { throw newer(path, version) }
   }

@@ -81,23 +81,18 @@ package struct MeetingFolder: Sendable {
     if mkdir(path, 0o700) == 0 { chmod(path, 0o700) }
     let error = errno
     var folder = stat()
-    guard lstat(path, &folder) == 0 else {
-      throw JobError(
-        .unusableFile,
-        "The folder \(path) can't be made (\(SystemError.words(error))). Make its parent folder writable.")
-    }
-    guard folder.st_mode & S_IFMT == S_IFDIR else {
-      throw JobError(.unusableFile, "\(path) is in the way of a folder of that name. Move it elsewhere.")
-    }
-    guard folder.st_uid == geteuid() else {
-      throw JobError(
-        .unusableFile,
-        "The folder \(path) belongs to user \(folder.st_uid), and this process runs as \(geteuid()). "
-          + "Run as that user, or have the folder removed while nobody has the database open.")
-    }
-    guard folder.st_mode & 0o777 == 0o700 else {
-      throw JobError(.unusableFile, "The folder \(path) must be private to its user. Run: chmod 700 '\(path)'")
-    }
+    let isThere = lstat(path, &folder) == 0
+    func require(_ holds: Bool, _ words: String) throws { try DurableJobs.require(holds, words, code: .unusableFile) }
+    try require(
+      isThere, "The folder \(path) can't be made (\(SystemError.words(error))). Make its parent folder writable.")
+    let isFolder = folder.st_mode & S_IFMT == S_IFDIR
+    try require(isFolder, "\(path) is in the way of a folder of that name. Move it elsewhere.")
+    try require(
+      folder.st_uid == geteuid(),
+      "The folder \(path) belongs to user \(folder.st_uid), and this process runs as \(geteuid()). "
+        + "Run as that user, or have the folder removed while nobody has the database open.")
+    let isPrivate = folder.st_mode & 0o777 == 0o700
+    try require(isPrivate, "The folder \(path) must be private to its user. Run: chmod 700 '\(path)'")
   }
 }
 

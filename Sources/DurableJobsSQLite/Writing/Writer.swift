@@ -69,9 +69,7 @@ final class Writer: @unchecked Sendable {
     if mustRing { bell.signal() }
   }
 
-  func checkOpen() throws {
-    if waiting.withLock(\.isClosed) { throw JobError(.closed, "the store \(path) was closed") }
-  }
+  func checkOpen() throws { try require(!waiting.withLock(\.isClosed), "the store \(path) was closed", code: .closed) }
 
   /// The number of requests that wait for the next commit.
   var waitingCount: Int { waiting.withLock { $0.requests.count } }
@@ -261,12 +259,10 @@ final class Writer: @unchecked Sendable {
   func join<R>(_ db: Database, _ act: (WriteTransaction) throws -> R) throws -> R {
     try checkOpen()
     try checkFile()
-    guard isLent, db.isInsideTransaction, try db.handle(of: path) == connection.handle else {
-      throw JobError(
-        .wrongStore,
-        "this is no transaction on the store \(path). Write in the pool that the store was made with: SQLiteStore(pool:)"
-      )
-    }
+    try require(
+      isLent && db.isInsideTransaction && db.handle(of: path) == connection.handle,
+      "this is no transaction on the store \(path). Write in the pool that the store was made with: SQLiteStore(pool:)",
+      code: .wrongStore)
     var result: R?
     // What the app inserted last is still that afterwards.
     let lastInserted = db.lastInsertedRowID

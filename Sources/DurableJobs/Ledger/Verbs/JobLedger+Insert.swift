@@ -46,9 +46,8 @@ struct Placement {
     let answer = try book.load(needs(in: batch)) ?? LedgerReply()
     if let id = batch?.known {
       guard let row = answer.batches.first else { throw JobError(.notFound, "there is no batch \(id)") }
-      guard !row.isDone || jobs.isEmpty else {
-        throw JobError(.wrongState, "all jobs of the batch \(id) have ended; no more can join it")
-      }
+      let isOver = row.isDone && !jobs.isEmpty
+      try require(!isOver, "all jobs of the batch \(id) have ended; no more can join it", code: .wrongState)
     }
     (named, waiters) = (answer.named, answer.waiters.mapValues(Set.init))
     for (key, jobs) in waiters { for job in jobs { keysAwaited[job, default: []].append(key) } }

@@ -6,15 +6,13 @@ extension JobLedger {
     book.lanes.changed(name)
     guard let row = try book.load(Needs(lanes: [name: 0]))?.lanes[name] else { return }
     let width = width ?? row.width
-    guard width == 1 || (rate ?? row.pace?.rate) == nil else {
-      throw JobError(.wrongState, "the lane '\(name)' can't have both a rate and a width of \(width): lift one of them")
-    }
-    if case .some(.some) = rate, row.taken > 1 {
-      throw JobError(
-        .wrongState,
-        "the lane '\(name)' can't have a rate yet: \(row.taken) of its jobs have a seat, from when it was wider. Wait until "
-          + "all but one have ended, or cancel them")
-    }
+    try require(
+      width == 1 || (rate ?? row.pace?.rate) == nil,
+      "the lane '\(name)' can't have both a rate and a width of \(width): lift one of them", code: .wrongState)
+    try require(
+      row.taken <= 1 || (rate ?? nil) == nil,
+      "the lane '\(name)' can't have a rate yet: \(row.taken) of its jobs have a seat, from when it was wider. Wait until "
+        + "all but one have ended, or cancel them", code: .wrongState)
     book.lanes.set(width, of: name)
     if let rate { book.lanes.set(rate, of: name, at: now) }
     try book.conclude()

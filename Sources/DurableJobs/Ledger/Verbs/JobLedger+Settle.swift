@@ -47,9 +47,9 @@ extension JobLedger {
   /// Ends a job in a caller's transaction, once: what the caller writes in a second one would be there twice.
   package func complete(_ end: ClaimSettlement) throws {
     let isRunning = try exchange(LedgerRequest(load: Needs(jobs: [end.token.job]))).jobs.first?.course.state == .running
-    guard isRunning, try settle([end]).replies[0] == SettlementReply(isAccepted: true, state: .succeeded) else {
-      throw JobError(.wrongState, "job \(end.token.job) is not this attempt's: its claim was lost, or it has ended")
-    }
+    try require(
+      isRunning && settle([end]).replies[0] == SettlementReply(isAccepted: true, state: .succeeded),
+      "job \(end.token.job) is not this attempt's: its claim was lost, or it has ended", code: .wrongState)
   }
 }
 

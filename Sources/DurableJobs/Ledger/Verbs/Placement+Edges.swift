@@ -26,12 +26,10 @@ extension Placement {
     switch edge.target {
     case .job(let id): return try known(id)
     case .sibling(let place):
-      guard stands.indices.contains(place) else {
-        throw JobError(
-          .invalidArgument,
-          "a job of the kind '\(job.kind)' waits for the job at place \(place) of its call, which is not before it: a job "
-            + "can wait only for those before it, so that none waits for itself")
-      }
+      try require(
+        stands.indices.contains(place),
+        "a job of the kind '\(job.kind)' waits for the job at place \(place) of its call, which is not before it: a job "
+          + "can wait only for those before it, so that none waits for itself")
       switch stands[place].job {
       case .known(let id): return try known(id)
       case .added(let index): return here(index)

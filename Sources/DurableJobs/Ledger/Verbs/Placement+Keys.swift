@@ -50,12 +50,10 @@ extension Placement {
       job.edges.append(JobEdge(target))
       return (nil, .appended)
     case .replace:
-      guard placed?.unfinished == nil else {
-        throw JobError(
-          .invalidArgument,
-          "two jobs of one call have the unique key '\(unique.key)', and the second is to replace the first: enqueue only that"
-        )
-      }
+      try require(
+        placed?.unfinished == nil,
+        "two jobs of one call have the unique key '\(unique.key)', and the second is to replace the first: enqueue only that"
+      )
       job.edges += unfinishedOwners(of: unique.key).map { JobEdge(.job($0), .ended) }
       if let gone = replaced[unique.key], !gone.isEmpty { return (nil, .replaced) }
     }

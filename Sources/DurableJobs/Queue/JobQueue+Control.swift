@@ -194,10 +194,13 @@ extension JobStore {
 
 extension Data {
   func check(asOutputOf job: String) throws {
-    guard count > Limits.payloadBytes else { return }
-    throw JobError(
-      .notEncodable,
-      "the output of \(job) has \(count) bytes; at most \(Limits.payloadBytes) can be stored. "
-        + "Keep large data in a file and its path in the output")
+    guard let excess = excess(of: "the output of \(job)") else { return }
+    throw JobError(.notEncodable, "\(excess). Keep large data in a file and its path in the output")
+  }
+
+  /// Why it can't be stored, if it is too large.
+  func excess(of what: @autoclosure () -> String) -> String? {
+    guard count > Limits.payloadBytes else { return nil }
+    return "\(what()) has \(count) bytes; at most \(Limits.payloadBytes) can be stored"
   }
 }

@@ -3,10 +3,7 @@ import Foundation
 /// How an attempt ended, given what its handler returned or threw and why it was asked to stop.
 enum AttemptEnd {
   static func result(ofOutput output: Data?) -> ClaimSettlement.Result {
-    if let output, output.count > Limits.payloadBytes {
-      return .failed(message: "its output has \(output.count) bytes; at most \(Limits.payloadBytes) can be stored")
-    }
-    return .succeeded(output: output)
+    output?.excess(of: "its output").map { .failed(message: $0) } ?? .succeeded(output: output)
   }
 
   /// Nil if there is nothing to report because the worker no longer holds the claim.

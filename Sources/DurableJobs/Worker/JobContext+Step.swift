@@ -47,10 +47,8 @@ extension JobContext {
   ) async throws -> Result {
     do {
       let (result, data) = try await body()
-      guard data.count <= Limits.payloadBytes else {
-        let refusal =
-          "the result of its step '\(name)' has \(data.count) bytes; at most \(Limits.payloadBytes) can be stored"
-        throw JobExit(way: .permanent(OutputRefused(reason: refusal)))
+      if let excess = data.excess(of: "the result of its step '\(name)'") {
+        throw JobExit(way: .permanent(OutputRefused(reason: excess)))
       }
       try await store(data, of: name)
       return result

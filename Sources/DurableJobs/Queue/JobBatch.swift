@@ -30,10 +30,7 @@ extension JobQueue {
 
   /// The newest batch with this name. Throws ``JobError/Code/notFound`` if the store has none, or none any more.
   public func batch(named name: String) async throws -> JobBatch {
-    guard let batch = try await store.batches(.name(name)).first else {
-      throw JobError(.notFound, "there is no batch '\(name)'")
-    }
-    return JobBatch(id: batch.id, queue: self)
+    JobBatch(id: try await store.batch(.name(name), "'\(name)'").id, queue: self)
   }
 
   /// The newest batches of the store, at most so many. One that ``BatchSnapshot/isOpen`` may have been left behind by a
@@ -64,10 +61,7 @@ public struct JobBatch: Sendable, Identifiable {
 
   /// The status now and after each change, until the batch is done. Each update reads the batch and its running jobs.
   public var statuses: JobSnapshots<Status> {
-    JobSnapshots(
-      lookout: { [id, store = queue.store] in
-        store.signals.lookouts.lookout(.status(id), store, concerns: { _ in true }) { try await $0.status(of: id) }
-      }, isLast: \.isDone)
+    queue.store.watch(.status(id), concerning: { _ in true }, until: \.isDone) { [id] in try await $0.status(of: id) }
   }
 
   /// Returns the status once all jobs have ended. Throws ``JobError/Code/wrongState`` in a handler of one of them.
@@ -76,7 +70,7 @@ public struct JobBatch: Sendable, Identifiable {
     try await queue.refuseToAwait(.batch(id))
     _ = try await queue.store.wait(
       for: .end(of: id), concerning: { $0.state.isFinished || $0.isRemoved }, until: { $0 }
-    ) { [id] in try await $0.batch(id).isDone }
+    ) { [id] in try await $0.batch(.id(id), "\(id)").isDone }
     return try await status
   }
 
@@ -100,13 +94,13 @@ public struct JobBatch: Sendable, Identifiable {
 }
 
 extension JobStore {
-  fileprivate func batch(_ id: BatchID) async throws -> BatchSnapshot {
-    guard let batch = try await batches(.id(id)).first else { throw JobError(.notFound, "there is no batch \(id)") }
+  fileprivate func batch(_ query: BatchQuery, _ name: String) async throws -> BatchSnapshot {
+    guard let batch = try await batches(query).first else { throw JobError(.notFound, "there is no batch \(name)") }
     return batch
   }
 
   fileprivate func status(of id: BatchID) async throws -> JobBatch.Status {
-    let batch = try await batch(id)
+    let batch = try await batch(.id(id), "\(id)")
     var done = Double(batch.total - batch.unfinished)
     if batch.unfinished > 0 {
       let running = try await jobs(JobQuery(.batch(id) && .state(.running), limit: 10_000))

@@ -5,7 +5,7 @@
 /// Throws what the store throws, and `CancellationError` once the task is cancelled.
 public struct JobSnapshots<Value: Equatable & Sendable>: AsyncSequence, Sendable {
   let lookout: @Sendable () -> Lookout<Value>
-  var isLast: @Sendable (Value) -> Bool = { _ in false }
+  let isLast: @Sendable (Value) -> Bool
 
   public func makeAsyncIterator() -> Iterator { Iterator(lookout: lookout(), isLast: isLast) }
 
@@ -32,7 +32,7 @@ extension JobQueue {
     where filter: JobFilter = .all, detail: JobQuery.Detail = [], order: JobQuery.Order = .oldestFirst, limit: Int = 100
   ) -> JobSnapshots<[JobSnapshot]> {
     let query = JobQuery(.queue(name) && filter, detail: detail, order: order, limit: limit)
-    return watch(.jobs(query), query.filter) { try await $0.jobs(query) }
+    return store.watch(.jobs(query), concerning: query.filter.mayConcern) { try await $0.jobs(query) }
   }
 
   /// The same for one kind, with payloads and outputs. Jobs whose payload does not decode are left out.
@@ -42,21 +42,15 @@ extension JobQueue {
   ) -> JobSnapshots<[TypedJobSnapshot<P>]> {
     let query = JobQuery(
       .queue(name) && .kind(type) && filter, detail: detail.union([.payload, .output]), order: order, limit: limit)
-    return watch(.payloads(query, ObjectIdentifier(type)), query.filter) { try await $0.jobs(query).typed() }
+    return store.watch(.payloads(query, ObjectIdentifier(type)), concerning: query.filter.mayConcern) {
+      try await $0.jobs(query).typed()
+    }
   }
 
   /// The number of this queue's jobs in each state, now and after changes. For the cost see ``counts(where:)``.
   public func countSnapshots(where filter: JobFilter = .all) -> JobSnapshots<JobCounts> {
     let filter = .queue(name) && filter
-    return watch(.counts(filter), filter) { try await $0.counts(where: filter) }
-  }
-
-  private func watch<Value>(
-    _ question: LookoutQuestion, _ filter: JobFilter, _ look: @escaping @Sendable (any JobStore) async throws -> Value
-  ) -> JobSnapshots<Value> {
-    JobSnapshots { [store] in
-      store.signals.lookouts.lookout(question, store, concerns: { filter.mayConcern($0) }, look)
-    }
+    return store.watch(.counts(filter), concerning: filter.mayConcern) { try await $0.counts(where: filter) }
   }
 }
 
@@ -64,12 +58,9 @@ extension JobHandle {
   /// The job, now and after changes, until it has ended. Includes its failures but not its payload.
   /// Throws ``JobError/Code/notFound`` once it is removed.
   public var snapshots: JobSnapshots<JobSnapshot> {
-    JobSnapshots(
-      lookout: { [store, id] in
-        store.signals.lookouts.lookout(.job(id), store, concerns: { $0.id == id }) {
-          try await $0.job(id, detail: [.output, .failures])
-        }
-      }, isLast: \.state.isFinished)
+    store.watch(.job(id), concerning: { [id] in $0.id == id }, until: \.state.isFinished) { [id] in
+      try await $0.job(id, detail: [.output, .failures])
+    }
   }
 }
 

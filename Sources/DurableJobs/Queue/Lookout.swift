@@ -149,6 +149,15 @@ final class Lookout<Answer: Equatable & Sendable>: AnyLookout {
 }
 
 extension JobStore {
+  /// The answer to a question, now and after changes, at last the one that `isLast`.
+  func watch<Answer: Equatable & Sendable>(
+    _ question: LookoutQuestion, concerning concerns: @escaping @Sendable (JobTransition) -> Bool,
+    until isLast: @escaping @Sendable (Answer) -> Bool = { _ in false },
+    _ read: @escaping @Sendable (any JobStore) async throws -> Answer
+  ) -> JobSnapshots<Answer> {
+    JobSnapshots(lookout: { self.signals.lookouts.lookout(question, self, concerns: concerns, read) }, isLast: isLast)
+  }
+
   /// Waits until the answer to a question is such. It is read without pauses, unless it reads many jobs.
   func wait<Answer: Equatable & Sendable>(
     for question: LookoutQuestion, concerning concerns: @escaping @Sendable (JobTransition) -> Bool,

@@ -65,7 +65,7 @@ public struct JobPlan: Sendable {
       let waits = (try? entry.draft.get())?.waits ?? []
       graph.add(
         entry.name ?? entry.kind, state(entry.mark),
-        after: waits.map { (JobGraph.Source($0.dependency.target { places[$0] }), $0.dependency.condition) })
+        after: waits.map { ($0.dependency.target { places[$0] }, $0.dependency.condition) })
     }
     return graph
   }

@@ -79,10 +79,10 @@ public struct PlanHandle: Sendable, Identifiable {
       return plan.graph { nodes[$0].flatMap { states[$0.id] } }.mermaid
     }
     var graph = JobGraph()
-    let places = Dictionary(uniqueKeysWithValues: jobs.enumerated().map { ($1.id, $0) })
+    graph.places = Dictionary(uniqueKeysWithValues: jobs.enumerated().map { ($1.id, $0) })
     for job in jobs {
       let name = job.tags.lazy.compactMap(PlanID.node(ofTag:)).first ?? job.kind
-      graph.add(name, job.state, after: job.edges.map { (JobGraph.Source($0.target, places), $0.condition) })
+      graph.add(name, job.state, after: job.edges.map { ($0.target, $0.condition) })
     }
     return graph.mermaid
   }

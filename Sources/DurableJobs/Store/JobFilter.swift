@@ -33,7 +33,14 @@ public struct JobFilter: Hashable, Sendable {
   private let parts: Int
   private let depth: Int
 
-  private init(_ condition: Condition, parts: Int = 1, depth: Int = 1) {
+  private init(_ condition: Condition) {
+    let inner =
+      switch condition {
+      case .and(let all), .or(let all): all
+      case .not(let a): [a]
+      default: [] as [JobFilter]
+      }
+    let (parts, depth) = (1 + inner.reduce(0) { $0 + $1.parts }, 1 + (inner.map(\.depth).max() ?? 0))
     let isTooLarge = parts > Limits.filterParts || depth > Limits.filterDepth
     (self.condition, self.parts, self.depth) = isTooLarge ? (.tooLarge, 1, 1) : (condition, parts, depth)
   }
@@ -66,7 +73,7 @@ public struct JobFilter: Hashable, Sendable {
     case .and(let all) where all.isEmpty: JobFilter(.or([]))
     case .or(let any) where any.isEmpty: .all
     case .tooLarge: a
-    default: JobFilter(.not(a), parts: a.parts + 1, depth: a.depth + 1)
+    default: JobFilter(.not(a))
     }
   }
 
@@ -75,12 +82,8 @@ public struct JobFilter: Hashable, Sendable {
     _ a: JobFilter, _ b: JobFilter, by terms: (JobFilter) -> [JobFilter]?, as condition: ([JobFilter]) -> Condition
   ) -> JobFilter {
     for one in [a, b] where one.condition == .tooLarge { return one }
-    let (aTerms, bTerms) = (terms(a), terms(b))
-    let all = (aTerms ?? [a]) + (bTerms ?? [b])
-    guard all.count != 1 else { return all[0] }
-    let (aOwn, bOwn) = (aTerms == nil ? 0 : 1, bTerms == nil ? 0 : 1)
-    return JobFilter(
-      condition(all), parts: 1 + a.parts - aOwn + b.parts - bOwn, depth: 1 + max(a.depth - aOwn, b.depth - bOwn))
+    let all = (terms(a) ?? [a]) + (terms(b) ?? [b])
+    return all.count == 1 ? all[0] : JobFilter(condition(all))
   }
 
   package var conjuncts: [JobFilter]? { if case .and(let all) = condition { all } else { nil } }

@@ -3,20 +3,20 @@ import Foundation
 /// The lanes that a verb has read, and what it did to them.
 struct Lanes {
   private struct Lane {
-    var width = 1
+    /// As it was loaded, with what was set since.
+    var row: LaneRow?
+    /// Before it is loaded, by how many that changed.
     var taken = 0
-    var pace: LanePace?
-    var isLoaded = false
-    /// The lowest waiting jobs in the ledger, as many as were requested.
-    var waiting: [JobID] = []
+    /// How many of its waiting jobs were requested.
     var asked = -1
     /// Jobs that started to wait in this verb.
     var entered: [JobID] = []
     /// How many of the ledger's waiting jobs left, or got a seat.
     var moved = 0
 
+    var width: Int { row?.width ?? 1 }
     var free: Int { max(width - taken, 0) }
-    var hasAll: Bool { isLoaded && waiting.count < asked }
+    var hasAll: Bool { row.map { $0.waiting.count < asked } ?? false }
   }
 
   private var lanes: [String: Lane] = [:]
@@ -37,13 +37,11 @@ struct Lanes {
   mutating func add(_ rows: [String: LaneRow]) {
     for (name, row) in rows {
       var lane = lanes[name] ?? Lane()
-      if !lane.isLoaded {
-        lane.width = row.width
+      if lane.row == nil {
+        lane.row = row
         lane.taken += row.taken
-        lane.pace = row.pace
-        lane.isLoaded = true
       }
-      lane.waiting = row.waiting
+      lane.row?.waiting = row.waiting
       lanes[name] = lane
     }
   }
@@ -76,23 +74,23 @@ struct Lanes {
 
   // MARK: Settings and rates. The lane must have been requested.
 
-  mutating func set(_ width: Int, of name: String) { lanes[name]?.width = width }
+  mutating func set(_ width: Int, of name: String) { lanes[name]?.row?.width = width }
 
   /// Counts an attempt that has ended and began at `start`.
   mutating func count(in name: String, from start: Int64, at now: Int64) {
-    lanes[name]?.pace?.count(from: start, at: now)
-    if let pace = lanes[name]?.pace { paces[name] = .some(pace) }
+    lanes[name]?.row?.pace?.count(from: start, at: now)
+    if let pace = lanes[name]?.row?.pace { paces[name] = .some(pace) }
   }
 
   mutating func set(_ rate: JobRate?, of name: String, at now: Int64) {
-    let pace = rate.map { lanes[name]?.pace?.replaced(by: $0, at: now) ?? LanePace($0) }
-    lanes[name]?.pace = pace
+    let pace = rate.map { lanes[name]?.row?.pace?.replaced(by: $0, at: now) ?? LanePace($0) }
+    lanes[name]?.row?.pace = pace
     paces.updateValue(pace, forKey: name)
   }
 
   /// When the next attempt may begin, if that is in the future.
   func start(in name: String, at now: Int64) -> Date? {
-    guard let next = lanes[name]?.pace?.limit(of: name, at: now).next, next > now else { return nil }
+    guard let next = lanes[name]?.row?.pace?.limit(of: name, at: now).next, next > now else { return nil }
     return Date(milliseconds: next)
   }
 
@@ -103,14 +101,14 @@ struct Lanes {
 
   /// How many of the lowest waiting must be known before the free seats can be given: some may have left.
   func wanted(in name: String) -> Int {
-    lanes[name].map { $0.moved + ($0.isLoaded ? $0.free : max(-$0.taken, 0)) } ?? 0
+    lanes[name].map { $0.moved + ($0.row == nil ? max(-$0.taken, 0) : $0.free) } ?? 0
   }
 
   /// The jobs that get the free seats. The lane must have been requested.
   mutating func next(in name: String, _ isWaiting: (JobID) -> Bool) -> [JobID] {
     left.remove(name)
     let lane = lanes[name] ?? Lane()
-    let next = Set(lane.waiting + lane.entered).sorted().filter(isWaiting).prefix(lane.free)
+    let next = Set((lane.row?.waiting ?? []) + lane.entered).sorted().filter(isWaiting).prefix(lane.free)
     lanes[name]?.taken += next.count
     lanes[name]?.moved += next.count
     return Array(next)

@@ -47,6 +47,15 @@ extension JobPayload {
   public static var options: JobOptions { JobOptions() }
   public var options: JobOptions { Self.options }
   public func validate() throws {}
+
+  @available(
+    *, unavailable,
+    message: """
+      Output must be Void or Codable and Sendable. In a module whose default isolation is the main actor, declare the \
+      output type 'nonisolated'.
+      """
+  )
+  public static var outputCoding: OutputCoding<Output> { fatalError("unavailable") }
 }
 
 /// How the output of a kind is stored.
@@ -63,17 +72,6 @@ extension JobPayload where Output: Codable {
   public static var outputCoding: OutputCoding<Output> {
     OutputCoding(encode: { try JobCoding.encode($0) }, decode: { try JobCoding.decodeOutput($0) })
   }
-}
-
-extension JobPayload {
-  @available(
-    *, unavailable,
-    message: """
-      Output must be Void or Codable and Sendable. In a module whose default isolation is the main actor, declare the \
-      output type 'nonisolated'.
-      """
-  )
-  public static var outputCoding: OutputCoding<Output> { fatalError("unavailable") }
 }
 
 /// A job as it is stored, for callers that have no Swift type for it, such as a shell.

@@ -24,18 +24,6 @@ package struct Census: Sendable {
   package init() {}
 }
 
-extension RecoveryPlan {
-  package init(
-    _ request: RecoveryRequest, _ census: Census, losing losses: [WorkerRow], expired: PruningPass, now: Int64
-  ) {
-    if request.isRetiring { retiring = request.worker }
-    self.losses = losses
-    (self.expired, batches) = (expired.jobs, expired.batches)
-    hasDue = census.hasDue
-    hasOverdue = census.nextDeadline.map { $0 <= now } ?? false
-  }
-}
-
 extension StoredWorker {
   /// A single entry for all rows of a worker: it has more than one if claim numbers of a row were used up. `claims`:
   /// the running jobs, by the rows of their workers. `isDead`: whether a session is known to have ended.

@@ -143,6 +143,16 @@ package final class NewRow {
     course = JobCourse(inserting: job.terms, now: now)
     self.job = job
   }
+
+  /// Its deadline, unless it has already ended, and the links that it begins with.
+  package func links(_ unique: KeyHold?) -> (deadline: Int64?, links: Links) {
+    let deadline = course.state.isFinished ? nil : job.terms.deadline?.date.milliseconds
+    var links = Links(
+      course, unique: unique, isInLane: job.terms.lane != nil, seat: seat, hasParents: !edges.isEmpty,
+      hasChildren: hasChildren)
+    if deadline != nil { links.insert(.deadline) }
+    return (deadline, links)
+  }
 }
 
 package struct LaneRow: Sendable {

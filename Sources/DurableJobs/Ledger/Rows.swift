@@ -38,6 +38,14 @@ package struct JobRow {
     if case .start = deadline, claim != .nobody { nil } else { isTimed ? deadline : nil }
   }
 
+  package var links: Links {
+    var links = Links(
+      course, unique: unique, isInLane: lane != nil, seat: seat, hasParents: hasParents, hasChildren: hasChildren)
+    if hasSteps { links.insert(.steps) }
+    if isTimed { links.insert(.deadline) }
+    return links
+  }
+
   func isHeld(under token: ClaimToken) -> Bool { isHeld && claim.rawValue == token.claim }
 }
 
@@ -69,6 +77,12 @@ package struct RowChange {
   package var broughtKey: String? {
     let could = !before.course.state.isFinished && before.waits == 0
     return could || after.course.state.isFinished || after.waits > 0 ? nil : before.key
+  }
+
+  package var concernsHotRow: Bool {
+    after.course != before.course || after.claim != before.claim || after.hasChildren != before.hasChildren
+      || after.seat != before.seat || after.priority != before.priority || after.hasSteps != before.hasSteps
+      || after.isTimed != before.isTimed
   }
 
   mutating func store(_ news: JobProgress) {

@@ -67,33 +67,3 @@ extension JobSnapshot {
     heldBy = state == .suspended ? course.heldBy ?? .request : nil
   }
 }
-
-extension RowChange {
-  package var concernsHotRow: Bool {
-    after.course != before.course || after.claim != before.claim || after.hasChildren != before.hasChildren
-      || after.seat != before.seat || after.priority != before.priority || after.hasSteps != before.hasSteps
-      || after.isTimed != before.isTimed
-  }
-}
-
-extension JobRow {
-  package var links: Links {
-    var links = Links(
-      course, unique: unique, isInLane: lane != nil, seat: seat, hasParents: hasParents, hasChildren: hasChildren)
-    if hasSteps { links.insert(.steps) }
-    if isTimed { links.insert(.deadline) }
-    return links
-  }
-}
-
-extension NewRow {
-  /// Its deadline, unless it has already ended, and the links that it begins with.
-  package func links(_ unique: KeyHold?) -> (deadline: Int64?, links: Links) {
-    let deadline = course.state.isFinished ? nil : job.terms.deadline?.date.milliseconds
-    var links = Links(
-      course, unique: unique, isInLane: job.terms.lane != nil, seat: seat, hasParents: !edges.isEmpty,
-      hasChildren: hasChildren)
-    if deadline != nil { links.insert(.deadline) }
-    return (deadline, links)
-  }
-}

@@ -10,6 +10,17 @@ package struct RecoveryPlan: Sendable {
   package var hasOverdue = false
 
   package init() {}
+
+  package init(
+    _ request: RecoveryRequest, _ census: Census, losing losses: [WorkerRow], expired: PruningPass, now: Int64
+  ) {
+    if request.isRetiring { retiring = request.worker }
+    self.losses = losses
+    (self.expired, batches) = (expired.jobs, expired.batches)
+    hasDue = census.hasDue
+    hasOverdue = census.nextDeadline.map { $0 <= now } ?? false
+  }
+
   package var isNothing: Bool {
     retiring == nil && losses.isEmpty && expired.isEmpty && batches.isEmpty && !hasDue && !hasOverdue
   }

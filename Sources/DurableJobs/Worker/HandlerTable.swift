@@ -22,8 +22,7 @@ struct HandlerTable: Sendable {
   /// The queue that a job belongs to, and where its follow-ups go. Jobs that this package enqueues for itself bypass
   /// middleware, since no queue prepared them.
   func queue(of job: ClaimedJob, in store: any JobStore) -> JobQueue {
-    Self.isOwn(job.kind)
-      ? JobQueue(job.queue, store: store) : queues[job.queue] ?? JobQueue(job.queue, store: store)
+    (Self.isOwn(job.kind) ? nil : queues[job.queue]) ?? JobQueue(job.queue, store: store)
   }
 
   static func isOwn(_ kind: String) -> Bool { kind.hasPrefix("durable.") }

@@ -4,17 +4,17 @@ import Logging
 /// The attempt that a handler is making, and what it can do with it.
 public struct JobContext: Sendable {
   /// The job's id.
-  public let id: JobID
+  public var id: JobID { token.job }
   /// The attempt's number, starting at 1. Attempts that a process death cut short are not counted.
-  public let attempt: Int
-  public let maxAttempts: Int
-  public let kind: String
+  public var attempt: Int { running.claim.attempt }
+  public var maxAttempts: Int { running.claim.maxAttempts }
+  public var kind: String { running.claim.kind }
   /// The job's own ``JobOptions/key``, if it has one.
-  public let key: String?
+  public var key: String? { running.claim.key }
   /// When the job was stored.
   public let createdAt: Date
   /// The batch that the job is in, to add more jobs to; or that whose `whenDone` the job is, to see how its jobs ended.
-  public let batch: JobBatch?
+  public var batch: JobBatch? { running.claim.batch.map { home.batch($0) } }
   /// The worker's logger, with the job's id, kind, queue and attempt in its metadata.
   public var logger: Logger {
     var logger = workersLogger
@@ -24,10 +24,10 @@ public struct JobContext: Sendable {
     return logger
   }
   /// The name of the job's queue.
-  public let queue: String
+  public var queue: String { running.claim.queue }
   /// When to give up on the job if it has not ended by then.
-  public let deadline: Date?
-  package let store: any JobStore
+  public var deadline: Date? { running.claim.deadline }
+  package var store: any JobStore { home.store }
   package var token: ClaimToken { running.claim.token }
   let worker: WorkerID
   let running: RunningAttempt
@@ -36,16 +36,10 @@ public struct JobContext: Sendable {
   /// The job's queue, as the worker was made with it.
   let home: JobQueue
   private let workersLogger: Logger
-}
 
-extension JobContext {
   init(_ running: RunningAttempt, in home: JobQueue, by worker: WorkerID, output: Any.Type?, logger: Logger) {
-    let claim = running.claim
-    self.init(
-      id: claim.token.job, attempt: claim.attempt, maxAttempts: claim.maxAttempts, kind: claim.kind, key: claim.key,
-      createdAt: claim.createdAt ?? home.store.clock.now, batch: claim.batch.map { home.batch($0) }, queue: claim.queue,
-      deadline: claim.deadline, store: home.store, worker: worker, running: running, output: output, home: home,
-      workersLogger: logger)
+    (self.running, self.home, self.worker, self.output, workersLogger) = (running, home, worker, output, logger)
+    createdAt = running.claim.createdAt ?? home.store.clock.now
   }
 
   /// Why the handler was asked to stop; nil if it was not. The task is cancelled at the same time.

@@ -27,7 +27,6 @@ public final class JobWorker: Sendable {
     let engine: WorkerEngine
     let task: Task<WorkerEngine.Summary, any Error>
     let goal: WorkerState.Goal
-    let monitors: AsyncStream<(JobConstraint, Monitor)>.Continuation
   }
 
   /// Reports whether a condition holds, until it is cancelled.
@@ -100,9 +99,7 @@ public final class JobWorker: Sendable {
     let monitor: Monitor = { tell in for await isSatisfied in monitor.changes() { tell(isSatisfied) } }
     setup.withLock { setup in
       let isNew = setup.monitors.updateValue(monitor, forKey: constraint) == nil
-      guard isNew, let run = setup.run else { return }
-      run.engine.provides([constraint])
-      run.monitors.yield((constraint, monitor))
+      if isNew { setup.run?.engine.provide(constraint, monitor) }
     }
   }
 
@@ -284,9 +281,7 @@ public final class JobWorker: Sendable {
         onEnd: { if hasObservers { ends.continuation.yield($0) } },
         onLoss: { [losses = setup.losses] in for body in losses { body($0, $1) } })
       if setup.isHeld { engine.tell { $0.state.set(held: true) } }
-      let (monitors, more) = AsyncStream.makeStream(of: (JobConstraint, Monitor).self)
-      engine.provides(setup.monitors.keys)
-      for monitor in setup.monitors { more.yield((monitor.key, monitor.value)) }
+      for (constraint, monitor) in setup.monitors { engine.provide(constraint, monitor) }
       // A separate task, because cancelling the caller must not stop it at once. `finish` waits for it.
       store.signals.localWorkers.add(engine)
       let task = Task(executorPreference: EngineThread.shared) {
@@ -296,10 +291,10 @@ public final class JobWorker: Sendable {
           store.signals.lookouts.workersChanged()
         }
         return try await Self.drive(
-          engine, beside: companions + [{ await engine.hear(monitors) }], telling: observers, of: ends.stream,
+          engine, beside: companions + [engine.hearMonitors], telling: observers, of: ends.stream,
           until: ends.continuation)
       }
-      let run = Run(engine: engine, task: task, goal: goal, monitors: more)
+      let run = Run(engine: engine, task: task, goal: goal)
       setup.run = run
       return run
     }

@@ -33,13 +33,11 @@ final class RunningAttempt: Sendable {
 
   /// Sets the handler's task and the timer of its timeout. The handler may have ended already.
   func attach(_ task: Task<Void, Never>, timeout: (any JobTimer)?) {
-    let (mustCancel, hasEnded) = state.withLock { state in
-      guard !state.hasEnded else { return (false, true) }
-      state.task = task
-      state.timeout = timeout
-      return (state.stopReason != nil, false)
+    let (isOver, hasEnded) = state.withLock { state in
+      if !state.hasEnded { (state.task, state.timeout) = (task, timeout) }
+      return (state.isOver, state.hasEnded)
     }
-    if mustCancel { task.cancel() }
+    if isOver { task.cancel() }
     if hasEnded { timeout?.cancel() }
   }
 

@@ -59,6 +59,7 @@ final class WorkerEngine: Sendable {
 
   /// The errors of the store that were logged, and the operations that met each and have not succeeded since.
   private let troubles = Lock<[String: Set<Trouble>]>([:])
+  private let (monitors, newMonitors) = AsyncStream.makeStream(of: (JobConstraint, JobWorker.Monitor).self)
   let gate = Gate()
   private let gaveBack = Gate()
   private let stopBell = StopBell()
@@ -214,7 +215,7 @@ final class WorkerEngine: Sendable {
   }
 
   /// Follows the monitors, including those that are added later, until the task is cancelled.
-  func hear(_ monitors: AsyncStream<(JobConstraint, JobWorker.Monitor)>) async {
+  func hearMonitors() async {
     await withDiscardingTaskGroup { group in
       for await (constraint, monitor) in monitors {
         group.addTask { [self] in
@@ -225,8 +226,9 @@ final class WorkerEngine: Sendable {
     }
   }
 
-  func provides(_ constraints: some Sequence<JobConstraint>) {
-    shared.withLock { for constraint in constraints { $0.state.constraints.provides(constraint) } }
+  func provide(_ constraint: JobConstraint, _ monitor: @escaping JobWorker.Monitor) {
+    shared.withLock { $0.state.constraints.provides(constraint) }
+    newMonitors.yield((constraint, monitor))
   }
 
   private func told(_ constraint: JobConstraint, _ isSatisfied: Bool) {

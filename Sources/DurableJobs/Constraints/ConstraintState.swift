@@ -79,10 +79,8 @@ struct ConstraintState: Sendable {
 
   /// Must be answered by `woke` or `wakeFailed`.
   func nextBite(_ now: Duration) -> Bite? {
-    guard let (constraint, next) = returns.filter({ $0.value.due <= now }).min(by: { $0.key < $1.key }) else {
-      return nil
-    }
-    return Bite(constraint: constraint, after: next.after, since: next.since)
+    returns.filter { $0.value.due <= now }.min { $0.key < $1.key }
+      .map { Bite(constraint: $0.key, after: $0.value.after, since: $0.value.since) }
   }
 
   var nextTime: Duration? { returns.values.map(\.due).min() }

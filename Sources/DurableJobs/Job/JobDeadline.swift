@@ -23,9 +23,14 @@ public enum JobDeadline: Hashable, Codable, Sendable {
   package var toEnd: Date? { if case .end = self { date } else { nil } }
 
   package func dated(at now: Date) -> JobDeadline {
-    switch self {
-    case .start(let time): .start(by: .at(time.moment(from: now)))
-    case .end(let time): .end(by: .at(time.moment(from: now)))
+    /// Whether past or future.
+    func dated(_ time: JobTime) -> JobTime {
+      if case .at(let date) = time { return .at(Date(milliseconds: date.milliseconds)) }
+      return .at(time.date(at: now) ?? now)
+    }
+    return switch self {
+    case .start(let time): .start(by: dated(time))
+    case .end(let time): .end(by: dated(time))
     }
   }
 
@@ -41,13 +46,5 @@ public enum JobDeadline: Hashable, Codable, Sendable {
   /// The failure message of a job that missed it.
   var words: String {
     "its deadline has passed: it had not \(deed) by \(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))"
-  }
-}
-
-extension JobTime {
-  /// The date that this means at `now`, whether past or future.
-  fileprivate func moment(from now: Date) -> Date {
-    if let date = date(at: now) { return date }
-    return if case .at(let date) = self { Date(milliseconds: date.milliseconds) } else { now }
   }
 }

@@ -58,7 +58,7 @@ struct ProcessSessionTests {
     let deaf = try (10..<60).map { number in
       let path = { (kind: SessionFile) in kind.path(of: "000000\(number)", in: meeting.folder.path) }
       try Data().write(to: URL(fileURLWithPath: path(.lock)))
-      return try #require(UnixSocket.bound(.datagram, to: path(.mail)))
+      return try #require(UnixSocket.bound(UnixSocket.datagram, to: path(.mail)))
     }
     for _ in 0..<50 { meeting.folder.postbox.post(.work, except: nil) }
     let guest = try meeting.join()

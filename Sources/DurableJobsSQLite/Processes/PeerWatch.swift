@@ -1,10 +1,17 @@
-/// What a session knows of its peers, and the connection through which it notices that its neighbour is gone. Only used
-/// by the session's listener thread. Who leaves says so with a byte: a connection that ends without was a dead process's.
+import Foundation
+
+/// What a session knows of its peers, and the connections through which it notices that its neighbour is gone, or who
+/// watches it. Only used by the session's listener thread. Who leaves says so with a byte: a connection that ends without
+/// was a dead process's.
 struct PeerWatch {
   private let folder: MeetingFolder
   private let own: String
   private let onDeath: (String) -> Void
   private var neighbour: (name: String, connection: Descriptor)?
+  /// The connections of the sessions that watch this one.
+  private(set) var watchers: [Descriptor] = []
+  /// Whether the process can't open more files. A pending connection watches as well as an accepted one.
+  private(set) var isFull = false
   private var reported: Set<String> = []
   /// How many looks there were since a peer vanished, while they continue.
   private var looks: Int?
@@ -62,8 +69,28 @@ struct PeerWatch {
     if hasLeft { ringHasChanged() } else { look() }
   }
 
+  /// Called when there are sessions to watch this one.
+  mutating func accept(from listening: Descriptor) {
+    while let connection = UnixSocket.accepted(by: listening) { watchers.append(connection) }
+    isFull = errno != EAGAIN && errno != EINTR && errno != ECONNABORTED
+  }
+
+  /// Drops the readable ones of ``watchers``, whose sessions are gone, and looks if one died: the one that should notice may
+  /// be stopped.
+  mutating func hearWatchers(where isReady: (Int) -> Bool) {
+    let gone = watchers.indices.filter(isReady)
+    guard !gone.isEmpty else { return }
+    let hasVanished = gone.contains { UnixSocket.receive(from: watchers[$0]) == nil }
+    for index in gone.reversed() { watchers.remove(at: index) }
+    isFull = false
+    if hasVanished { look() }
+  }
+
   /// Ends the watch in a way that no peer takes for a death.
-  mutating func leave() { watch(nil) }
+  mutating func leave() {
+    watch(nil)
+    for connection in watchers { UnixSocket.send(0, on: connection) }
+  }
 
   private mutating func watch(_ next: (name: String, connection: Descriptor)?) {
     if let neighbour { UnixSocket.send(0, on: neighbour.connection) }

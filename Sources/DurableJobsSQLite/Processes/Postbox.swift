@@ -39,7 +39,7 @@ package final class Postbox: Sendable {
     }
     // Either the receiver's buffer is full, and it is awake already, or unread messages to stopped receivers use up
     // this sender's share of memory, which would keep messages from everyone. A new socket has a new share.
-    guard let socket = UnixSocket.open(.datagram) else { return false }
+    guard let socket = UnixSocket.open(UnixSocket.datagram) else { return false }
     state.socket = socket
     return UnixSocket.send(change.rawValue, from: socket, to: path)
   }

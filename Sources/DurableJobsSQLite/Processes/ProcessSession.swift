@@ -37,12 +37,9 @@ package final class ProcessSession: Sendable {
     onDeath: @escaping @Sendable (String) -> Void
   ) throws {
     try folder.make()  // somebody may have tidied it away
+    (bell, ear) = try UnixSocket.pair()
     files = try SessionFiles(in: folder.path)
-    guard let (bell, ear) = UnixSocket.pair() else {
-      files.withdraw()
-      throw JobError(.unusableFile, "No more sockets can be opened (\(SystemError.words())).")
-    }
-    (self.folder, self.onSignal, self.onDeath, self.bell, self.ear) = (folder, onSignal, onDeath, bell, ear)
+    (self.folder, self.onSignal, self.onDeath) = (folder, onSignal, onDeath)
     // The session before this one in the ring must watch it from now on.
     folder.postbox.post([], except: files.name)
     ended.enter()
@@ -78,14 +75,12 @@ package final class ProcessSession: Sendable {
 
   private func listen() {
     var peers = PeerWatch(folder: folder, own: files.name) { [self] in if isOpen { onDeath($0) } }
-    var watchers = Watchers()
     defer {
       if end.withLock({ $0 == .asDead }) {
         // A pending connection would last as long as this process; accepted, it now ends without a farewell.
-        if let life = files.life { watchers.accept(from: life) }
+        if let life = files.life { peers.accept(from: life) }
       } else {
         peers.leave()
-        watchers.leave()
       }
     }
     SessionFiles.removeRemains(in: folder)
@@ -93,7 +88,7 @@ package final class ProcessSession: Sendable {
     while isOpen {
       // poll ignores a negative number.
       let sockets: [Descriptor?] =
-        [ear, files.mail, peers.connection, watchers.isFull ? nil : files.life] + watchers.connections
+        [ear, files.mail, peers.connection, peers.isFull ? nil : files.life] + peers.watchers
       var waiting = sockets.map { pollfd(fd: $0?.number ?? -1, events: Int16(POLLIN), revents: 0) }
       let count = poll(&waiting, nfds_t(waiting.count), peers.pause ?? -1)
       if count < 0 { continue }
@@ -101,9 +96,8 @@ package final class ProcessSession: Sendable {
       if count == 0 { peers.lookAgain() }
       let isReady = waiting.map { $0.revents != 0 }
       if isReady[2] { peers.hearNeighbour() }
-      // Also notices the death of a session that watches this one, in case the one that should notice is stopped.
-      if watchers.hear(where: { isReady[4 + $0] }) { peers.look() }
-      if isReady[3], let life = files.life { watchers.accept(from: life) }
+      peers.hearWatchers { isReady[4 + $0] }
+      if isReady[3], let life = files.life { peers.accept(from: life) }
       if isReady[1], let socket = files.mail {
         let mail = readMail(from: socket)
         if mail.isFromNewcomer { peers.ringHasChanged() }
@@ -124,28 +118,4 @@ package final class ProcessSession: Sendable {
     // The buffer may have been full and messages lost. Every system holds at least ten.
     return count < 10 ? (changes, isFromNewcomer) : (changes.union([.all, .doubt]), true)
   }
-}
-
-/// The connections of the sessions that watch this one.
-private struct Watchers {
-  private(set) var connections: [Descriptor] = []
-  /// Whether the process can't open more files. A pending connection watches as well as an accepted one.
-  private(set) var isFull = false
-
-  mutating func accept(from listening: Descriptor) {
-    while let connection = UnixSocket.accepted(by: listening) { connections.append(connection) }
-    isFull = errno != EAGAIN && errno != EINTR && errno != ECONNABORTED
-  }
-
-  /// Drops the readable connections, whose sessions are gone. Returns whether one ended without a farewell.
-  mutating func hear(where isReady: (Int) -> Bool) -> Bool {
-    let gone = connections.indices.filter(isReady)
-    guard !gone.isEmpty else { return false }
-    let hasVanished = gone.contains { UnixSocket.receive(from: connections[$0]) == nil }
-    for index in gone.reversed() { connections.remove(at: index) }
-    isFull = false
-    return hasVanished
-  }
-
-  func leave() { for connection in connections { UnixSocket.send(0, on: connection) } }
 }

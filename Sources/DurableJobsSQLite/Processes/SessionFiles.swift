@@ -39,8 +39,8 @@ final class SessionFiles: Sendable {
     let (name, lock) = try Self.lockedName(in: folder)
     (self.folder, self.name, self.lock) = (folder, name, lock)
     let hasSockets = SessionFile.canBeSockets(in: folder)
-    mail = hasSockets ? UnixSocket.bound(.datagram, to: SessionFile.mail.path(of: name, in: folder)) : nil
-    life = mail == nil ? nil : UnixSocket.bound(.stream, to: SessionFile.life.path(of: name, in: folder))
+    mail = hasSockets ? UnixSocket.bound(UnixSocket.datagram, to: SessionFile.mail.path(of: name, in: folder)) : nil
+    life = mail == nil ? nil : UnixSocket.bound(UnixSocket.stream, to: SessionFile.life.path(of: name, in: folder))
     guard !hasSockets || life != nil,
       rename(SessionFile.beginning.path(of: name, in: folder), SessionFile.lock.path(of: name, in: folder)) == 0
     else {
@@ -72,8 +72,7 @@ final class SessionFiles: Sendable {
   /// An unused name, with its lock held. Who cleans up may remove the file before that; then the next name is tried.
   private static func lockedName(in folder: String) throws -> (String, Descriptor) {
     for _ in 0..<100 {
-      let digits = String(UInt32.random(in: .min ... .max), radix: 16)
-      let name = String(repeating: "0", count: 8 - digits.count) + digits
+      let name = String(format: "%08x", UInt32.random(in: .min ... .max))
       let path = SessionFile.beginning.path(of: name, in: folder)
       guard let file = FileLock.file(at: path, creating: O_CREAT | O_EXCL) else {
         if errno == EEXIST { continue }

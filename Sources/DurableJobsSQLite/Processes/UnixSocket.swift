@@ -1,36 +1,36 @@
+import DurableJobs
 import Foundation
 
 /// Calls for Unix sockets: non-blocking, closed on exec, without SIGPIPE; nil or false on failure, with `errno`.
 enum UnixSocket {
-  enum Kind { case datagram, stream }
-
   /// The maximum length of a socket's path, in bytes.
   static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
-  static func open(_ kind: Kind) -> Descriptor? {
-    let number = socket(AF_UNIX, type(of: kind), 0)
+  static func open(_ kind: Int32) -> Descriptor? {
+    let number = socket(AF_UNIX, kind, 0)
     return number < 0 ? nil : prepared(number)
   }
 
   /// Two connected sockets.
-  static func pair() -> (Descriptor, Descriptor)? {
+  static func pair() throws -> (Descriptor, Descriptor) {
     var numbers: [Int32] = [-1, -1]
-    guard socketpair(AF_UNIX, type(of: .stream), 0, &numbers) == 0 else { return nil }
+    let isMade = socketpair(AF_UNIX, stream, 0, &numbers) == 0
+    try require(isMade, "No more sockets can be opened (\(SystemError.words())).", code: .unusableFile)
     return (prepared(numbers[0]), prepared(numbers[1]))
   }
 
   /// A socket at that path, which only this user can reach.
-  static func bound(_ kind: Kind, to path: String) -> Descriptor? {
+  static func bound(_ kind: Int32, to path: String) -> Descriptor? {
     guard let socket = open(kind),
       withAddress(path, { bind(socket.number, $0, $1) }) == 0,
       chmod(path, 0o600) == 0,
-      kind == .datagram || listen(socket.number, SOMAXCONN) == 0
+      kind == datagram || listen(socket.number, SOMAXCONN) == 0
     else { return nil }
     return socket
   }
 
   static func connected(to path: String) -> Descriptor? {
-    guard let socket = open(.stream), withAddress(path, { connect(socket.number, $0, $1) }) == 0 else { return nil }
+    guard let socket = open(stream), withAddress(path, { connect(socket.number, $0, $1) }) == 0 else { return nil }
     return socket
   }
 
@@ -86,14 +86,11 @@ enum UnixSocket {
 
   #if canImport(Darwin)
     private static let withoutSignal: Int32 = 0
-
-    private static func type(of kind: Kind) -> Int32 { kind == .datagram ? SOCK_DGRAM : SOCK_STREAM }
+    static let datagram: Int32 = SOCK_DGRAM
+    static let stream: Int32 = SOCK_STREAM
   #else
     private static let withoutSignal = Int32(MSG_NOSIGNAL)
-
-    private static func type(of kind: Kind) -> Int32 {
-      let type = kind == .datagram ? SOCK_DGRAM : SOCK_STREAM
-      return Int32(type.rawValue | SOCK_CLOEXEC.rawValue)
-    }
+    static let datagram = Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue)
+    static let stream = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
   #endif
 }

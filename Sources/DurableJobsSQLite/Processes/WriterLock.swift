@@ -29,10 +29,8 @@ package final class WriterLock: Sendable {
     guard let file = FileLock.file(at: path, creating: O_CREAT) else {
       throw JobError(.unusableFile, "\(path) can't be opened (\(SystemError.words())). It must be writable.")
     }
-    guard let (outcome, ear) = UnixSocket.pair() else {
-      throw JobError(.unusableFile, "No more sockets can be opened (\(SystemError.words())).")
-    }
-    (self.file, self.outcome, self.ear) = (file, outcome, ear)
+    self.file = file
+    (outcome, ear) = try UnixSocket.pair()
   }
 
   /// Whether this process has it. Waits for at most that long for somebody who has it and gives no sign of work; not at all

@@ -1,7 +1,6 @@
 import DurableJobs
 import Foundation
 import GRDB
-import GRDBSQLite
 
 /// Everything that a process has for one file: connections, the writer, signals, and its presence to other processes.
 final class Engine: Sendable {
@@ -77,9 +76,7 @@ final class Engine: Sendable {
     let resumptions = presence.resumptions
     await turnstile.close()
     // Runs after everything that the writer does once it has answered its callers.
-    _ = try? await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-      writer.add(WriteRequest(done, [WriteRequest.Part(order: .other) { _, _ in }]))
-    }
+    try? await Turnstile.$isInside.withValue(true) { try await write(.other) { _ in } }
     presence.suspend(unlessResumedSince: resumptions)
   }
 
@@ -105,12 +102,7 @@ final class Engine: Sendable {
     let moment = time.moment
     if time.setBack(at: moment) > 0 { try await write(.other) { _ in } } else { time.saw(moment) }
     do {
-      return try await turnstile.pass {
-        try await pool.read { db in
-          guard let connection = db.sqliteConnection else { throw SQLiteFailure(code: SQLITE_MISUSE, on: nil) }
-          return try body(connection)
-        }
-      }
+      return try await turnstile.pass { try await pool.read { [path] in try body($0.handle(of: path)) } }
     } catch {
       try writer.checkOpen()
       if Task.isCancelled { throw CancellationError() }

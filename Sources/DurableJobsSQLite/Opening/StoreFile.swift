@@ -27,8 +27,8 @@ struct StoreFile {
       let folder = try MeetingFolder(databasePath: path)
       let lock = try WriterLock(folder: folder)
       // Two processes that create the same file must not do so at the same time.
-      let hasLock = patience.wait { lock.take(within: $0) }
-      defer { if hasLock { lock.giveBack() } }
+      _ = patience.wait { lock.take(within: $0) }
+      defer { lock.giveBack() }
       if FileStat(path)?.size == 0 { try StoreMark.begin(on: look) }
       patience.tell(look)
       try patience.wait { _ in try StoreMark.beginLog(of: path, on: look) }
@@ -181,26 +181,22 @@ enum StoreInspection {
   /// Creates a file that is private to the user. It is no error if another process created it in the meantime.
   private static func create(_ path: String) throws {
     let file = Foundation.open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)
-    if file >= 0 {
-      // No one else in this process has it open, so closing it can't drop a lock on it.
-      close(file)
-      return
-    }
     let error = errno
-    if error != EEXIST {
-      // A URL would read ~ as the home folder, and the system does not.
-      let whole = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
-      let parent = NSString(string: whole).deletingLastPathComponent
-      if error == ENOENT, access(parent, F_OK) != 0 {
-        let hint = path.hasPrefix("~") ? "; only a shell takes ~ for your home folder" : "; make it first"
-        throw unusable(path, "its folder \(parent) doesn't exist\(hint)")
-      }
-      if error == EROFS { throw readOnly(path, in: parent) }
-      throw unusable(
-        path,
-        "it can't be made in the folder \(parent): \(SystemError.words(error)). Make that writable, or choose another path"
-      )
+    // No one else in this process has it open, so closing it can't drop a lock on it.
+    if file >= 0 { close(file) }
+    guard file < 0, error != EEXIST else { return }
+    // A URL would read ~ as the home folder, and the system does not.
+    let whole = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    let parent = NSString(string: whole).deletingLastPathComponent
+    if error == ENOENT, access(parent, F_OK) != 0 {
+      let hint = path.hasPrefix("~") ? "; only a shell takes ~ for your home folder" : "; make it first"
+      throw unusable(path, "its folder \(parent) doesn't exist\(hint)")
     }
+    if error == EROFS { throw readOnly(path, in: parent) }
+    throw unusable(
+      path,
+      "it can't be made in the folder \(parent): \(SystemError.words(error)). Make that writable, or choose another path"
+    )
   }
 
   /// Inspects a file; an empty one is a new store. The caller closes the connection once it has another.

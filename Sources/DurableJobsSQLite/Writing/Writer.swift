@@ -124,7 +124,9 @@ final class Writer: @unchecked Sendable {
     var done: [WriteTransaction] = []
     var ends: [(WriteRequest, (any Error)?)] = []
     var patience = Patience(configuration.busyTimeout)
-    let hasLock = takeLock(&patience)
+    // Queues up with the writers of all processes. One who is at work is waited for, however long that takes.
+    var rest = patience
+    if !rest.wait({ lock.take(within: $0) }) { patience = rest }
     func carryOut(_ parts: [[WriteRequest]]) throws {
       for (part, transaction) in zip(parts, try commit(parts, &patience)) {
         if transaction.failure == nil { done.append(transaction) }
@@ -141,7 +143,7 @@ final class Writer: @unchecked Sendable {
         for request in requests { do { try carryOut([[request]]) } catch { ends.append((request, error)) } }
       }
     }
-    if hasLock { lock.giveBack() }
+    lock.giveBack()
     for transaction in done { tell(transaction) }
     for (request, error) in ends { request.finish(error.map { JobError(($0 as? NotBegun)?.cause ?? $0, path: path) }) }
     if log.mustLook(), log.isTooLarge {
@@ -151,15 +153,6 @@ final class Writer: @unchecked Sendable {
         usual.tell(handle)
       }
     }
-  }
-
-  /// Queues up with the writers of all processes.
-  private func takeLock(_ patience: inout Patience) -> Bool {
-    var rest = patience
-    let hasLock = rest.wait { lock.take(within: $0) }
-    // One who is at work is waited for, however long that takes.
-    if !hasLock { patience = rest }
-    return hasLock
   }
 
   /// What the connection has again once we have waited on it in our own way; nil for an app's code, which could not be put
@@ -282,8 +275,7 @@ final class Writer: @unchecked Sendable {
       tellAfterCommit(of: db, transaction)
       return .commit
     }
-    guard let result else { throw JobError(.closed, "the store \(path) was closed") }
-    return result
+    return result!
   }
 
   private func tellAfterCommit(of db: Database, _ transaction: WriteTransaction) {
@@ -303,7 +295,7 @@ final class Writer: @unchecked Sendable {
 
 extension Database {
   /// SQLite's connection, as long as it is open.
-  fileprivate func handle(of path: String) throws -> OpaquePointer {
+  func handle(of path: String) throws -> OpaquePointer {
     guard let handle = sqliteConnection else { throw JobError(.closed, "the store \(path) was closed") }
     return handle
   }

@@ -1,5 +1,4 @@
 import DurableJobs
-import Foundation
 
 extension WriteTransaction {
   func save(_ changes: Changes) throws {

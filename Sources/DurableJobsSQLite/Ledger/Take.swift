@@ -47,25 +47,17 @@ extension WriteTransaction {
 
   /// The ends of the jobs that it waited for.
   private func inputs(of id: JobID) throws -> [Int: JobEnd] {
-    var inputs: [Int: JobEnd] = [:]
-    var failures: [(slot: Int, parent: JobID)] = []
-    let statement = try connection[.inputs].with(id)
-    while try statement.step() {
-      let slot = statement.count(0)
-      if statement.int(2) == JobState.succeeded.code {
-        inputs[slot] = .succeeded(output: statement.data(3))
-      } else {
-        failures.append((slot, statement.id(1)))
-      }
-    }
     func job(_ id: JobID) throws -> JobSnapshot? {
       try readJobs(JobQuery(.id(id), detail: .failures, limit: 1), now: now, on: connection.handle).first
     }
-    for failure in failures {
-      guard let parent = try job(failure.parent) else { continue }
-      inputs[failure.slot] = parent.end(cause: try parent.cause.flatMap(job))
+    let ends = try connection[.inputs].with(id).map { row in
+      let hasSucceeded = row.int(2) == JobState.succeeded.code
+      return (slot: row.count(0), job: row.id(1), success: hasSucceeded ? JobEnd.succeeded(output: row.data(3)) : nil)
     }
-    return inputs
+    return try ends.reduce(into: [:]) { inputs, end in
+      let other = end.success == nil ? try job(end.job) : nil
+      inputs[end.slot] = try end.success ?? other?.end(cause: other?.cause.flatMap(job))
+    }
   }
 
   private func steps(of id: JobID) throws -> [String: Data] {

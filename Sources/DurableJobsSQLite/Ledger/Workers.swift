@@ -97,10 +97,7 @@ extension WriteTransaction {
     try run(.deleteWorker, worker)
     standing[worker] = false
     letGoAll(of: worker)
-    for (name, rows) in memory.workers where rows.contains(where: { $0.id == worker }) {
-      let rest = rows.filter { $0.id != worker }
-      memory.workers[name] = rest.isEmpty ? nil : rest
-    }
+    memory.workers = memory.workers.mapValues { $0.filter { $0.id != worker } }.filter { !$0.value.isEmpty }
     FaultPoint.recoverBuried.reach()
   }
 

@@ -1,5 +1,3 @@
-import DurableJobs
-
 /// A caller's request to the writer: its parts of a transaction, and how it learns the outcome.
 struct WriteRequest: Sendable {
   /// Results first, then new work, then claims, so that a claim finds everything that came with it.

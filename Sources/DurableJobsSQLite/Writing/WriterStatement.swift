@@ -146,15 +146,9 @@ struct WriterStatement: Hashable, Sendable, ExpressibleByStringInterpolation {
     ON CONFLICT(id) DO UPDATE SET fraction=excluded.fraction,message=excluded.message,at=excluded.at,
       highest=max(highest,excluded.highest)
     """
-  static let putCrash: WriterStatement = """
-    INSERT INTO durable_crash(job,in_row,total) VALUES(?1,?2,?3)
-    ON CONFLICT(job) DO UPDATE SET in_row=excluded.in_row,total=excluded.total
-    """
+  static let putCrash: WriterStatement = "INSERT OR REPLACE INTO durable_crash(job,in_row,total) VALUES(?1,?2,?3)"
   static let deleteCrash: WriterStatement = "DELETE FROM durable_crash WHERE job=?1"
-  static let putNote: WriterStatement = """
-    INSERT INTO durable_note(job,text,cause) VALUES(?1,?2,?3)
-    ON CONFLICT(job) DO UPDATE SET text=excluded.text,cause=excluded.cause
-    """
+  static let putNote: WriterStatement = "INSERT OR REPLACE INTO durable_note(job,text,cause) VALUES(?1,?2,?3)"
   static let deleteNote: WriterStatement = "DELETE FROM durable_note WHERE job=?1"
   static let putStep: WriterStatement = "INSERT OR REPLACE INTO durable_step(job,name,value) VALUES(?1,?2,?3)"
   static let steps: WriterStatement = "SELECT name,value FROM durable_step WHERE job=?1"
@@ -231,8 +225,7 @@ struct WriterStatement: Hashable, Sendable, ExpressibleByStringInterpolation {
       LEFT JOIN durable_output o ON o.id=e.parent
     WHERE e.child=?1 AND e.slot>=0
     """
-  static let putWait: WriterStatement =
-    "INSERT INTO durable_wait(job,n) VALUES(?1,?2) ON CONFLICT(job) DO UPDATE SET n=excluded.n"
+  static let putWait: WriterStatement = "INSERT OR REPLACE INTO durable_wait(job,n) VALUES(?1,?2)"
   static let deleteWait: WriterStatement = "DELETE FROM durable_wait WHERE job=?1"
   static let neverMet: WriterStatement =
     "UPDATE OR REPLACE durable_edge SET need=need+\(Edge.never) WHERE parent=?1 AND child=?2 AND need=?3"

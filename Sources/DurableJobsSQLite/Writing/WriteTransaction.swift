@@ -44,7 +44,9 @@ final class WriteTransaction {
 
   func carryOut(_ requests: [WriteRequest]) throws {
     for order in WriteRequest.Order.allCases {
-      for request in requests { for part in request.parts where part.order == order { try part.act(self, nil) } }
+      for place in requests.indices {
+        for part in requests[place].parts where part.order == order { try part.act(self, nil) }
+      }
     }
     try settleBatches()
     try writeCounts()

@@ -156,13 +156,47 @@
       #expect(try setting.folder.holds(content, as: "a.bin"))
     }
 
-    @Test func `a file of the known version and another length is not taken, and what is here stays`() async throws {
-      let short = LyingAnswer.file(Content(bytes: content.bytes(0..<1000))).ranges(.ignored)
+    @Test(arguments: [LyingAnswer.Framing.length, .chunked])
+    func `a file of the known version and another length is not taken, and what is here stays`(
+      framing: LyingAnswer.Framing
+    ) async throws {
+      let short = LyingAnswer.file(Content(bytes: content.bytes(0..<1000))).ranges(.ignored).framed(framing)
       let job = try await fetch(first.breaking(after: 300_000), short, first)
       #expect(job.state == .succeeded, "\(job.lastError)")
       #expect(server.requests.map(\.rangeStart) == [nil, 300_000, 300_000])
       #expect(setting.errors.map(\.code) == [.unusableAnswer])
       #expect(try setting.folder.holds(content, as: "a.bin"))
+    }
+
+    /// It says no version, nor that it is another type.
+    private static let words = LyingAnswer.file(Content("Service busy"), etag: nil, lastModified: nil).ranges(.ignored)
+
+    @Test(arguments: [
+      words, words.framed(.chunked), words.framed(.chunked).without("Content-Type"),
+      .page(203, "Service busy").without("Content-Type"),
+      .file(Content("Service busy").gzipped, etag: nil, lastModified: nil).ranges(.ignored)
+        .with("Content-Encoding", "gzip"),
+    ])
+    func `a few bytes of no version are not the file, however their end is told, and what is here stays`(
+      words: LyingAnswer
+    ) async throws {
+      // In an attempt that brought something, and in another one.
+      let job = try await fetch(first.breaking(after: 300_000), words, words, words, words, first)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(server.requests.last?.rangeStart == 300_000)
+      #expect(Set(setting.errors.map(\.code)) == [.unusableAnswer])
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(setting.folder.names == ["a.bin"])
+    }
+
+    @Test func `what can be gone on with is asked for first, though more came that can't be`() async throws {
+      let unknown = LyingAnswer.file(changed, etag: nil, lastModified: nil).ranges(.ignored)
+      let job = try await fetch(
+        first.breaking(after: 300_000), unknown.breaking(after: 500_000), Self.words.framed(.chunked), first)
+      #expect(job.state == .succeeded, "\(job.lastError)")
+      #expect(server.requests.map(\.rangeStart) == [nil, 300_000, 300_000, 300_000])
+      #expect(try setting.folder.holds(content, as: "a.bin"))
+      #expect(setting.folder.names == ["a.bin"])
     }
 
     @Test func `a length that was told wrong once, under the right tag, is not held against the file`() async throws {

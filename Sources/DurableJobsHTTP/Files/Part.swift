@@ -107,10 +107,8 @@
       return try opened.bytes.read(Int64(count), at: length - Int64(count), path)
     }
 
-    /// Whether there are bytes, and it can be verified that others continue them.
-    func canGoOn(hasChecksum: Bool) -> Bool {
-      length > 0 && record.canGoOn(hasChecksum: hasChecksum)
-    }
+    /// Of how many bytes it can be verified that others continue them.
+    func resumable(hasChecksum: Bool) -> Int64 { record.canGoOn(hasChecksum: hasChecksum) ? length : 0 }
 
     // MARK: Its files
 

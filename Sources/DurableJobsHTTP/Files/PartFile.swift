@@ -49,7 +49,7 @@
       case isForeign(DownloadError, ofURL: String?)
     }
 
-    /// Takes over what is there; of two versions, the longer one. Throws ``Taken``.
+    /// Takes over what is there; of two versions, the one of which more can be gone on with. Throws ``Taken``.
     init(
       _ name: FileName, mark: String, in folder: Folder, url: String, sha256: String?, asker: Asker = Asker(),
       permissions: FilePermissions?
@@ -67,7 +67,11 @@
       } catch Taken.isForeign {
       } catch let error as DownloadError where error.code == .fileExists {
       }
-      if let aside = state.aside, aside.length > state.part.length { state.turn() }
+      if let aside = state.aside,
+        aside.resumable(hasChecksum: hasChecksum) > state.part.resumable(hasChecksum: hasChecksum)
+      {
+        state.turn()
+      }
       self.state = Lock(state)
     }
 
@@ -109,9 +113,7 @@
     // MARK: Growing
 
     /// How many bytes need not be downloaded again if the server still has that version.
-    var resumable: Int64 {
-      state.withLock { $0.part.canGoOn(hasChecksum: hasChecksum) ? $0.part.length : 0 }
-    }
+    var resumable: Int64 { state.withLock { $0.part.resumable(hasChecksum: hasChecksum) } }
 
     /// Its last bytes, if they must show that the server still has this file: a redirect from `url` led to one of a query,
     /// which may be made anew each time, or name another version.
@@ -143,14 +145,14 @@
     /// Drops the last byte to request it again: the answer shows whether the server has the version of the part.
     func dropLastByte() throws { try state.withLock { try $0.part.cut(to: $0.part.length - 1) } }
 
-    /// Prepares for the file's first byte. What is here is set aside if it can be resumed; of two, the longer.
+    /// Prepares for the file's first byte. What is here is set aside if it can be resumed; of two, that of which more can.
     ///
     /// Returns false if some of this version was set aside, and `mayTurn`: then that part is active, to be resumed.
     func begin(_ version: FileVersion, mayTurn: Bool) throws -> Bool {
       // What is set aside is not flushed later.
       if !isInMemory, resumable > record.flushed { try flush(length) }
       return try state.withLock { state in
-        if mayTurn, let aside = state.aside, aside.canGoOn(hasChecksum: hasChecksum),
+        if mayTurn, let aside = state.aside, aside.resumable(hasChecksum: hasChecksum) > 0,
           let validator = version.validator, aside.record.version.validator == validator
         {
           state.turn()
@@ -158,7 +160,9 @@
         }
         state.wasBegunAnew = state.wasBegunAnew || state.part.length > 0
         let highest = [state.part, state.aside].compactMap { $0 }.map { max($0.record.highest, $0.length) }.max()
-        if let aside = state.aside, aside.length < state.part.length, state.part.canGoOn(hasChecksum: hasChecksum) {
+        if let aside = state.aside,
+          aside.resumable(hasChecksum: hasChecksum) < state.part.resumable(hasChecksum: hasChecksum)
+        {
           state.turn()
         }
         try state.part.startOver(highest: highest ?? 0)
@@ -208,7 +212,7 @@
     /// Whether another attempt would have to start with the first byte, as far as is known.
     private var comesAnew: Bool {
       state.withLock {
-        $0.wasBegunAnew || $0.part.record.takesRanges == false || !$0.part.canGoOn(hasChecksum: hasChecksum)
+        $0.wasBegunAnew || $0.part.record.takesRanges == false || $0.part.resumable(hasChecksum: hasChecksum) == 0
       }
     }
 
@@ -285,6 +289,14 @@
           if state.part.length == 0, state.part.record.shortage == nil { state.part.discard() }
         }
         if state.aside?.length == 0 { state.aside?.discard() }
+      }
+    }
+
+    /// Removes what came anew, since it is not the file: what it was to replace is what is here again.
+    func takeBack() {
+      state.withLock { state in
+        state.part.discard()
+        state.turn()
       }
     }
 

@@ -25,6 +25,8 @@
     var isUnpacked = false
     /// Its first bytes lack the header that tells how it is compressed.
     var isPackedBare = false
+    /// How many bytes of the file its body had, where only its end told that: then its meaning is to be asked for again.
+    var length: Int64?
 
     init(status: Int, headers: HTTPHeaders, version: HTTPVersion) {
       self.status = status
@@ -122,29 +124,30 @@
 
     private func whole(_ question: Question) -> Verdict {
       // The length of an encoded body says nothing about the file.
-      var total: Int64?
-      if case .after(let bytes) = end, !question.decodes { total = bytes }
+      var total = length
+      if total == nil, case .after(let bytes) = end, !question.decodes { total = bytes }
       // A range that is told to be all of it tells where that ends, too.
       if let told = wholeRange?.total, encoding == nil {
         guard total ?? told == told else { return .askForAll(because: "the server tells two lengths of the file") }
         total = told
       }
-      if isInPlaceOfFile(question, total: encoding == nil ? total : nil) {
+      let fileSize = encoding == nil ? total : length
+      if isInPlaceOfFile(question, total: fileSize) {
         let isOfRest = text(inPlaceOfRest: question) != nil
         return .failedForNow(isPage ? .page : .message(contentType, isOfRest: isOfRest), retryAfter: nil)
       }
       if isOnlyPart { return .askForAll(because: "the server sent a part of the file as if it were all of it") }
-      let isResumed = question.offset > 0 && (question.hasChecksum || question.known.validator != nil)
-      if isResumed, total == 0, self.version(total: 0).validator == nil {
+      // Also where all was asked for, because of an answer before: what is here can be gone on with later.
+      let hasRest = question.here > 0 && (question.hasChecksum || question.known.validator != nil)
+      if hasRest, total == 0, self.version(total: 0).validator == nil {
         return .failedForNow(
           DownloadError(.unusableAnswer, "the server sent nothing in place of the rest of the file"), retryAfter: nil)
       }
       // A weak tag is what a program gives to each word that it says.
-      if question.offset > 0, question.known.validator != nil, status == 200, lastModified == nil,
-        !self.version(total: total).hasStrongTag,
-        isOther(than: question, total: encoding == nil ? total : nil)
+      if hasRest, question.known.validator != nil, lastModified == nil,
+        !FileVersion(entityTag: mark("ETag")).hasStrongTag, isOther(than: question, total: fileSize)
       {
-        let size = total.map { "\($0) bytes" } ?? "something"
+        let size = fileSize.map { "\($0) bytes" } ?? "something"
         return .failedForNow(
           DownloadError(
             .unusableAnswer,
@@ -209,7 +212,7 @@
 
     /// Its size or its type shows that it can't be the file that has begun to come.
     private func isOther(than question: Question, total: Int64?) -> Bool {
-      if let total, total < question.offset { return true }
+      if let total, total < question.here { return true }
       return !contentType.isEmpty && question.known.type.map { $0 != contentType } ?? false
     }
 

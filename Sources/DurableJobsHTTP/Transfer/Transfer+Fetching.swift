@@ -131,6 +131,14 @@
             continue
           }
           isComplete = version.total.map { part.length >= $0 } ?? true
+          // What its head did not tell of its length is judged by its end. A size that was given decides by itself.
+          if from == 0, end == nil, download.size == nil {
+            answer.length = part.length
+            if case .failedForNow(let error, _) = answer.verdict(on: question) {
+              part.takeBack()
+              throw Setback.forNow(error)
+            }
+          }
         }
       }
       let sha256 = try check(part, mayPass: mayPass, isPage: isPage, mayBeCut: mayBeCut)

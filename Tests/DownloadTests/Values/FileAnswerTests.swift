@@ -15,7 +15,7 @@
 
     /// 100 bytes of 1,000 are here, of a file with the tag "a".
     private let resuming = FileAnswer.Question(
-      offset: 100, known: FileVersion(total: 1000, entityTag: "\"a\"", lastModified: nil))
+      offset: 100, here: 100, known: FileVersion(total: 1000, entityTag: "\"a\"", lastModified: nil))
 
     @Test func `A whole file begins at 0 and ends at its length`() {
       #expect(verdict(200, ["Content-Length": "1000"]) == "body 0-1000")
@@ -35,6 +35,7 @@
         }
         #expect(version.validator == nil)
       }
+      #expect(verdict(203, ["Content-Length": "10"], resuming).hasPrefix("failed for now: the server sent 10 bytes"))
       #expect(verdict(203, ["Transfer-Encoding": "gzip, chunked"]).contains("'gzip'"))
       #expect(
         verdict(203, html + ["Content-Length": "9"], FileAnswer.Question(name: "a.iso")).hasPrefix("failed for now"))
@@ -336,6 +337,29 @@
         verdict(200, text + ["Content-Length": "9", "ETag": "\"b\""], typed) == "body 0-9", "it is another version")
       (typed.known.entityTag, typed.known.lastModified) = (nil, nil)
       #expect(verdict(200, text + ["Content-Length": "9"], typed) == "body 0-9")
+    }
+
+    @Test(arguments: known, [false, true])
+    func `A length that is told by its end alone is judged like one that the head tells`(
+      known: FileVersion, isPacked: Bool
+    ) {
+      // For a packed body all was asked for.
+      var question = isPacked ? FileAnswer.Question(here: 100, decodes: true) : resuming
+      question.known = known
+      var head: HTTPHeaders = ["Transfer-Encoding": "chunked"]
+      if isPacked { head.add(name: "Content-Encoding", value: "gzip") }
+      func said(_ length: Int64, _ version: HTTPHeaders = [:]) -> String {
+        var answer = FileAnswer(status: 200, headers: head + version, version: .http1_1)
+        answer.length = length
+        return answer.verdict(on: question).inShort
+      }
+      #expect(said(0).hasPrefix("failed for now: the server sent nothing"))
+      #expect(said(99).hasPrefix("failed for now: the server sent 99 bytes in place of the rest"))
+      #expect(said(99, ["ETag": "W/\"b\""]).hasPrefix("failed for now: the server sent 99 bytes"))
+      #expect(said(100) == "body 0-100")
+      #expect(said(99, ["ETag": "\"b\""]) == "body 0-99", "another version")
+      #expect(said(999, ["ETag": "\"a\""]).hasPrefix("failed for now: the server says") == known.hasStrongTag)
+      #expect(said(1000, ["ETag": "\"a\""]) == "body 0-1000")
     }
 
     @Test func `Beyond the end, all is here if the total says so`() {

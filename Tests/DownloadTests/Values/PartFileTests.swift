@@ -479,6 +479,19 @@
       #expect(PartRecord(Data(try testFolder.text("a.bin.part.json").utf8))?.flushed == 5)
     }
 
+    @Test func `What came anew and is not the file leaves what it was to replace, though that was in memory`() throws {
+      let file = try part()
+      for (version, bytes) in [(FileVersion(total: 9, entityTag: "\"1\""), "12345"), (FileVersion(total: 4), "busy")] {
+        #expect(try file.begin(version, mayTurn: true))
+        try file.learn(version, serverName: nil, modified: nil, isDecoded: false)
+        try write(bytes, to: file)
+      }
+      file.takeBack()
+      #expect(file.length == 5)
+      file.settle()
+      #expect(["a.bin.part", "a.bin~new.part"].compactMap { try? testFolder.text($0) } == ["12345"])
+    }
+
     @Test func `A time that no file can have is none`() throws {
       let far = Date(timeIntervalSince1970: 1e300)
       let file = try #require(try folder.lock("a.bin"))

@@ -54,6 +54,35 @@
       try expectOthers(try await fetch(server.url("/a.bin")))
     }
 
+    private static let early = "Thu, 01 Jan 1970 00:00:01 GMT"
+
+    /// Answers with two versions of one size and one date.
+    private static let versions: [(LyingAnswer, LyingAnswer)] = [
+      (.file(content, etag: nil, lastModified: early), .file(changed, etag: nil, lastModified: early)),
+      (
+        .file(content, etag: nil).with("Date", LyingAnswer.lastModified),
+        .file(changed, etag: nil).with("Date", "Mon, 05 Jan 2026 10:50:30 GMT")
+      ),
+      (.file(content, etag: "W/\"1\""), .file(changed, etag: "W/\"2\"")),
+    ]
+
+    @Test(arguments: versions)
+    func `another version is not taken by a date that may be that of two, nor with another weak tag`(
+      answers: (LyingAnswer, LyingAnswer)
+    ) async throws {
+      server.serve("/a.bin", answers.0, answers.1)
+      #expect(try await fetch(server.url("/a.bin")).file?.wasThere == false)
+      try expectOthers(try await fetch(server.url("/a.bin")))
+    }
+
+    @Test func `what somebody made is not taken by a date that all files of its server have`() async throws {
+      server.serve("/a.bin", .file(changed, etag: nil, lastModified: Self.early))
+      try Data(content.bytes).write(to: URL(filePath: folder.path("a.bin")))
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: folder.path("a.bin"))
+      try expectOthers(try await fetch(server.url("/a.bin")))
+    }
+
     @Test func `another user's file is not taken, and one's own is`() async throws {
       server.serve("/a.bin", weak)
       #expect(try await fetch(server.url("/a.bin"), as: "alice").file?.wasThere == false)

@@ -25,11 +25,13 @@
     /// Whether everybody gets the same file.
     var isAnybody: Bool { !isPersonal && users == nil }
 
-    /// The one of its server's versions that the file is; nil where that doesn't tell them apart. A strong tag names one
-    /// file, whoever asks for it (RFC 9110, section 8.8.1); a date does not.
+    /// Which of its server's versions the file is, as far as that is told; nil where nothing tells it. A strong tag names one
+    /// file, whoever asks for it (RFC 9110, section 8.8.1); a date does not. Of a weak tag only another one says something.
     fileprivate func version(_ version: FileVersion) -> String? {
-      guard let validator = version.validator, !hasSecret, version.hasStrongTag || !isPersonal else { return nil }
-      return FileNote.digest([validator, version.place ?? ""])
+      guard let mark = version.validator ?? version.entityTag, !hasSecret, version.hasStrongTag || !isPersonal else {
+        return nil
+      }
+      return FileNote.digest([mark, version.place ?? ""])
     }
   }
 
@@ -104,18 +106,20 @@
 
     /// Whether it is still the version that its server has.
     func isBrought(by owner: FileOwner, _ file: FileStatus, _ version: FileVersion) -> Bool {
-      guard case .isOwn(let note) = self, version.total ?? file.size == file.size,
+      guard case .isOwn(let note) = self, version.total ?? file.size == file.size, version.validator != nil,
         let now = owner.version(version), note.version == now[...]
       else { return false }
       return version.hasStrongTag || !note.isPersonal
     }
 
     /// Whether it may be taken by the size and time that its server tells, which other files may have: two of one server
-    /// that dates all to 1970, two versions, two users' files. Nil if nothing is noted that tells.
-    func isTaken(by owner: FileOwner) -> Bool? {
+    /// that dates all to 1970, two versions, two users' files. One without a version may be where the server tells none now
+    /// either. Nil if nothing is noted that tells.
+    func isTaken(by owner: FileOwner, _ version: FileVersion) -> Bool? {
       switch self {
       case .isOwn where owner.hasSecret: nil
-      case .isOwn(let note): note.version == nil && !note.isPersonal && !owner.isPersonal
+      case .isOwn(let note):
+        note.version == owner.version(version).map { $0[...] } && !note.isPersonal && !owner.isPersonal
       case .isOthers: false
       case .isUnknown, .isForeign: nil
       }

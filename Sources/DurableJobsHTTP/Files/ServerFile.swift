@@ -7,13 +7,10 @@
     var size: Int64? { version.total }
     /// When it was last changed.
     var modified: Date?
-    /// Whether it may have changed again within that second.
-    var wasJustModified: Bool
 
-    init(_ version: FileVersion, modified: Date?, wasJustModified: Bool) {
+    init(_ version: FileVersion, modified: Date?) {
       self.version = version
       self.modified = modified
-      self.wasJustModified = wasJustModified
     }
 
     /// Whether it is the file with that size and time, in nanoseconds since 1970: both must be known, equal (times to
@@ -21,7 +18,7 @@
     func isThere(size: Int64, modified: Int64, skipsExisting: Bool) -> Bool {
       let seconds = modified / 1_000_000_000 - (modified % 1_000_000_000 < 0 ? 1 : 0)
       let told = self.modified.flatMap { Int64(exactly: $0.timeIntervalSince1970.rounded(.down)) }
-      guard skipsExisting else { return self.size == size && told == seconds && !wasJustModified }
+      guard skipsExisting else { return self.size == size && told == seconds && version.isTold(by: self.modified) }
       return self.size ?? size == size && told ?? seconds <= seconds
     }
   }

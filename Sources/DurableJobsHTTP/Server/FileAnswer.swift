@@ -290,7 +290,10 @@
 
     func version(total: Int64?) -> FileVersion {
       // If something on the way altered the file, the server's validators do not apply to it.
-      guard status != 203 else { return FileVersion(total: total, place: place, source: source, users: users) }
+      guard status != 203 else {
+        return FileVersion(
+          total: total, wasJustModified: wasJustModified, place: place, source: source, users: users)
+      }
       return FileVersion(
         total: total, entityTag: mark("ETag"), lastModified: mark("Last-Modified"), wasJustModified: wasJustModified,
         place: place, source: source, users: users, type: contentType.isEmpty ? nil : contentType)

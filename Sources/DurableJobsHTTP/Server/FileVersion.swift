@@ -28,9 +28,11 @@
     /// all versions.
     var validator: String? {
       if let entityTag { return entityTag.lowercased().hasPrefix("w/") || entityTag == "\"\"" ? nil : entityTag }
-      guard wasJustModified != true, let lastModified else { return nil }
-      return HTTPDate.date(lastModified).map { $0 < Self.begin } == true ? nil : lastModified
+      return lastModified.flatMap { isTold(by: HTTPDate.date($0)) ? $0 : nil }
     }
+
+    /// Whether the date of its last change can't be that of another version. One that can't be read is a word like any other.
+    func isTold(by date: Date?) -> Bool { wasJustModified != true && date.map { $0 >= Self.begin } ?? true }
 
     /// 1990.
     private static let begin = Date(timeIntervalSince1970: 631_152_000)

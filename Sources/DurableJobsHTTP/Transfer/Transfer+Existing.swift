@@ -49,7 +49,7 @@
       }
       var isAnothers = false
       // By size and date alone the file may be another user's.
-      let isTaken = noted.isTaken(by: owner)
+      let isTaken = told.flatMap { noted.isTaken(by: owner, $0.version) }
       if mayBe, let told, download.skipsExisting || owner.isAnybody || isTaken == true,
         told.isThere(size: status.size, modified: status.modified, skipsExisting: download.skipsExisting)
       {

@@ -80,9 +80,8 @@
           // An answer with a part of a file does not repeat everything that came with the whole of it.
           let old = from > 0 && !onlyLooks ? part.record : nil
           let (serverName, modified) = (answer.fileName ?? old?.name, answer.lastModified ?? old?.modified)
-          let told = ServerFile(
-            answer.version(total: version.total), modified: modified,
-            wasJustModified: old.map { $0.version.wasJustModified == true } ?? answer.wasJustModified)
+          var told = ServerFile(answer.version(total: version.total), modified: modified)
+          if let old { told.version.wasJustModified = old.version.wasJustModified }
           if let file = try await conflict(serverName, told, part) { return file }
           try await restrict(part, as: finalName(serverName))
           if onlyLooks, from > 0 {
@@ -216,9 +215,7 @@
       else {
         // What has the name came meanwhile, and may be the same. A small file is not worth a part beside it.
         if wasInMemory { part.discard() }
-        let told = ServerFile(
-          part.record.version, modified: part.record.modified,
-          wasJustModified: part.record.version.wasJustModified == true)
+        let told = ServerFile(part.record.version, modified: part.record.modified)
         var found = twin(final, part.folder, told)
         if found == nil { found = try await existing(final, part.folder, isFinalName: true, told: told) }
         guard let file = found else {

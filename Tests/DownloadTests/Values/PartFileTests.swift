@@ -496,7 +496,7 @@
       let far = Date(timeIntervalSince1970: 1e300)
       let file = try #require(try folder.lock("a.bin"))
       #expect(try file.set(modified: far, "a.bin") == nil)
-      let told = ServerFile(FileVersion(total: 5), modified: far, wasJustModified: false)
+      let told = ServerFile(FileVersion(total: 5), modified: far)
       #expect(!told.isThere(size: 5, modified: 0, skipsExisting: false))
     }
 

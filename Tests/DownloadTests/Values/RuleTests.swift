@@ -188,11 +188,11 @@
     private func isThere(
       _ size: Int64?, _ modified: TimeInterval?, wasJustModified: Bool = false, skipsExisting: Bool = false
     ) -> Bool {
-      // 100 bytes, of a moment in the second 1,000.
+      // 100 bytes, of a moment in the second 1,000 of 2026.
       ServerFile(
-        FileVersion(total: size), modified: modified.map { Date(timeIntervalSince1970: $0) },
-        wasJustModified: wasJustModified
-      ).isThere(size: 100, modified: 1_000_600_000_000, skipsExisting: skipsExisting)
+        FileVersion(total: size, wasJustModified: wasJustModified),
+        modified: modified.map { Date(timeIntervalSince1970: 1_767_225_600 + $0) }
+      ).isThere(size: 100, modified: 1_767_226_600_600_000_000, skipsExisting: skipsExisting)
     }
 
     @Test func `A file is the server's if size and time are told, and the same to the second`() {
@@ -207,9 +207,18 @@
 
     @Test(arguments: [(1_767_225_599_999_999_999, 1_767_225_599), (-1, -1), (-1_000_000_000, -1)] as [(Int64, Double)])
     func `The last nanosecond of a second is that second's`(modified: Int64, second: TimeInterval) {
-      let told = ServerFile(
-        FileVersion(total: 100), modified: Date(timeIntervalSince1970: second), wasJustModified: false)
-      #expect(told.isThere(size: 100, modified: modified, skipsExisting: false))
+      func isThere(_ second: TimeInterval) -> Bool {
+        ServerFile(FileVersion(total: 100), modified: Date(timeIntervalSince1970: second))
+          .isThere(size: 100, modified: modified, skipsExisting: true)
+      }
+      #expect(isThere(second))
+      #expect(!isThere(second + 1))
+    }
+
+    @Test(arguments: [(1, false), (315_532_800, false), (631_151_999, false), (631_152_000, true)] as [(Int64, Bool)])
+    func `By a date before there was HTTP no file is the server's`(second: Int64, isThere: Bool) {
+      let told = ServerFile(FileVersion(total: 100), modified: Date(timeIntervalSince1970: TimeInterval(second)))
+      #expect(told.isThere(size: 100, modified: second * 1_000_000_000, skipsExisting: false) == isThere)
     }
 
     @Test func `Where what is there is to be skipped, it may be younger, and only what is told counts`() {

@@ -437,7 +437,7 @@
     }
 
     /// How often the store is asked for jobs when a download that came is asked for again, after so many others came.
-    private func questions(after count: Int) async throws -> Int {
+    private func questions(after count: Int, isNoted: Bool) async throws -> Int {
       let folder = try TestFolder()
       let store = FaultyStore(InMemoryStore(clock: ManualClock()))
       let queue = JobQueue(store: store)
@@ -457,6 +457,16 @@
       Downloader(store: store, environment: [:]).register(with: worker)
       _ = try await queue.enqueue(download)
       try await worker.runUntilIdle()
+      if !isNoted {
+        // A copy has no note, as on a file system without any.
+        let path = folder.path("a.bin")
+        let time = try #require(FileStatus(ofFileAt: path)).modified
+        let bytes = try Data(contentsOf: URL(filePath: path))
+        try FileManager.default.removeItem(atPath: path)
+        try bytes.write(to: URL(filePath: path))
+        let spec = timespec(tv_sec: Int(time / 1_000_000_000), tv_nsec: Int(time % 1_000_000_000))
+        #expect(utimensat(AT_FDCWD, path, [spec, spec], 0) == 0)
+      }
       let again = try await queue.enqueue(download)
       let before = store.calls(of: .jobs)
       try await worker.runUntilIdle()
@@ -466,11 +476,12 @@
       return questions
     }
 
-    @Test func `a file that is noted to be one's own is known without a look through all that other downloads brought`()
-      async throws
-    {
+    @Test(arguments: [true, false])
+    func `a file that is noted to be one's own, or has a time of its own, is known without a look through all others`(
+      isNoted: Bool
+    ) async throws {
       server.serve("/a.bin", .file(Content(1000)))
-      #expect(try await questions(after: 1100) == questions(after: 0))
+      #expect(try await questions(after: 1100, isNoted: isNoted) == questions(after: 0, isNoted: isNoted))
     }
 
     @Test(arguments: [1000, 1_000_000], [nil, 0o777])

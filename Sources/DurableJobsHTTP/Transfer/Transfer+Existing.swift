@@ -81,10 +81,12 @@
     }
 
     /// Whether another download brought one of that size and time to the same place. It would have noted so: only where that
-    /// can't be told are all looked through.
+    /// can't be told are all looked through, and only for a time that two files may have.
     private func isOthers(
       _ file: DownloadedFile, _ name: FileName, _ there: FileStatus, _ folder: Folder
     ) async throws -> Bool {
+      // A time in parts of a second is this machine's, of when its bytes came.
+      guard file.hasServerTime == true || file.modified % 1_000_000_000 == 0 else { return false }
       let owner = FileOwner(download, as: file.user)
       let noted = folder.noted(name.description, there, for: owner)
       guard !noted.isNamed(name.description, for: owner) else { return false }

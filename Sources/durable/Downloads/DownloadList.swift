@@ -98,13 +98,25 @@
   struct ChecksumList {
     private struct Sum {
       var hex: String
-      /// The parts of its path.
-      var path: [String]
       var place: String
     }
 
-    /// By the last parts of their paths, as files of them are named here.
-    private var sums: [String: [Sum]] = [:]
+    /// Checksums between which nothing tells: the first, and one that differs from it.
+    private struct Sums {
+      let first: Sum
+      var other: Sum?
+
+      static func add(_ sum: Sum, to sums: inout Sums?) {
+        guard let first = sums?.first else { return sums = Sums(first: sum) }
+        if sums?.other == nil, sum.hex != first.hex { sums?.other = sum }
+      }
+    }
+
+    /// By the parts of their paths.
+    private var ofPaths: [[String]: Sums] = [:]
+    /// By the last parts of their paths, and by those as files of them are named here.
+    private var ofNames: [String: Sums] = [:]
+    private var ofHarmlessNames: [String: Sums] = [:]
 
     init(_ lines: TextLines) throws {
       for line in lines where line.text?.hasPrefix("#") != true {
@@ -112,8 +124,11 @@
           throw ValidationError("\(line.place): this is no line of sha256sum, as in: HEX  NAME")
         }
         let path = name.split(separator: "/").map(String.init).filter { $0 != "." }
-        let sum = Sum(hex: hex.lowercased(), path: path, place: line.place)
-        if let name = path.last { sums[Download.harmlessName(name), default: []].append(sum) }
+        let sum = Sum(hex: hex.lowercased(), place: line.place)
+        guard let name = path.last else { continue }
+        Sums.add(sum, to: &ofPaths[path])
+        Sums.add(sum, to: &ofNames[name])
+        Sums.add(sum, to: &ofHarmlessNames[Download.harmlessName(name)])
       }
     }
 
@@ -141,20 +156,20 @@
     /// The one of a file of that name. Of several that differ, it is that with the longest path in which the URL ends, or that
     /// of the very name. Throws if there is none, or no telling which.
     func sum(of name: String, at url: URL) throws -> String {
-      guard let all = sums[Download.harmlessName(name)] else {
+      let harmless = Download.harmlessName(name)
+      guard let all = ofHarmlessNames[harmless] else {
         throw ValidationError("--sha256sums: there is no checksum for \(name)")
       }
-      let fitting = all.filter { url.pathComponents.suffix($0.path.count) == $0.path[...] }
-      let longest = fitting.map(\.path.count).max()
-      let named = all.filter { $0.path.last == name }
-      let wanted =
-        longest.map { longest in fitting.filter { $0.path.count == longest } } ?? (named.isEmpty ? all : named)
-      if let other = wanted.first(where: { $0.hex != wanted[0].hex }) {
+      let path = url.pathComponents
+      let isNamedByURL = path.last.map { Download.harmlessName($0) == harmless } ?? false
+      let fitting = isNamedByURL ? path.indices.lazy.compactMap { ofPaths[Array(path[$0...])] }.first : nil
+      let wanted = fitting ?? ofNames[name] ?? all
+      if let other = wanted.other {
         throw ValidationError(
-          "--sha256sums: \(wanted[0].place) and \(other.place) have different checksums for \(name), and none has the path "
+          "--sha256sums: \(wanted.first.place) and \(other.place) have different checksums for \(name), and none has the path "
             + "of its URL alone")
       }
-      return wanted[0].hex
+      return wanted.first.hex
     }
   }
 #endif

@@ -397,6 +397,7 @@
         ([], "a method and a URL are wanted"), (["POST"], "a method and a URL are wanted"),
         (["P:T", "https://h"], "'P:T' is no method"), (["POST", "h/a"], "write https://h/a"),
         (["POST", "https://me:hush@h/a"], "was given with a user"),
+        (["POST", "https://me@h/a?token=hush"], "https://h/a?… was given with a user"),
         (["POST", "https://h", "-H", "hush"], "--header: the colon is missing"),
         (["POST", "https://h", "-H", "A: {secret:hush"], "the header A names a secret in a way"),
         (["POST", "https://h", "-H", "@none"], "no headers can be read from"),

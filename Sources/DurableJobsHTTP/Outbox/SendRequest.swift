@@ -91,7 +91,7 @@
       do {
         if try HTTPURL(checking: url).credentials != nil {
           throw refuse(
-            "\(url.withoutCredentials) was given with a user, who would be stored; name a secret in a header, as in "
+            "\(url.absoluteString.withoutSecrets) was given with a user, who would be stored; name a secret in a header, as in "
               + "'Authorization: Bearer {secret:TOKEN}', or have the outbox read a file like ~/.netrc")
         }
         for header in headers { try header.validate() }

@@ -114,6 +114,7 @@
         let seat = try await seat(attempt)
         defer { withExtendedLifetime(seat) {} }
         attempt.tell(.began)
+        Clients.prepare()
         let transfer = try transfer(attempt)
         var result = try await transfer.run()
         if download.keepsServerTime, !result.file.wasThere { result.file.hasServerTime = true }

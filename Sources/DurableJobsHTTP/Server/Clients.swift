@@ -32,6 +32,10 @@
       for client in open.withLock({ $0.values }) { client.shutdown().whenComplete { _ in } }
     }
 
+    /// Makes what all clients wait in, if that was not done yet. It opens files, and the process ends if it can't: to be
+    /// called before downloads open theirs.
+    static func prepare() { _ = HTTPClient.defaultEventLoopGroup }
+
     /// Throws if the certificates can't be read. A file of them that has changed is read again.
     func client(_ kind: Kind) throws -> HTTPClient {
       var kind = kind

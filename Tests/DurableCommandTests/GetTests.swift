@@ -540,17 +540,26 @@
       #expect(try await durable.state(1) == "ready")
     }
 
-    @Test("what others have left behind and is begun while ours wait is told, with its folder")
-    func othersTold() async throws {
+    @Test(
+      "what others have left behind and is begun while ours wait is told, with its folder, as a note",
+      arguments: [[], ["--json"], ["-q"]])
+    func othersTold(options: [String]) async throws {
       let other = try await LyingServer(on: "127.0.0.2")
       other.serve("/left.bin", .file(content))
       try await durable("get", "--detach", "-o", ".", other.url("/left.bin"))
       // It waits for its server alone.
       server.serve("/a.bin", .page(503).with("Retry-After", "5"), .file(content))
-      let outcome = try await durable.get("-o", "out", server.url("/a.bin")) { _ in await other.asked("/left.bin") }
+      let outcome = try await durable.get(options + ["-o", "out", server.url("/a.bin")]) { _ in
+        await other.asked("/left.bin")
+      }
       #expect(outcome.status == .exited(0), "\(outcome.stderr)")
       let line = outcome.stderr.split(separator: "\n").filter { $0.contains(other.url("/left.bin")) }
+      guard options != ["-q"] else {
+        #expect(line.isEmpty, "\(outcome.stderr)")
+        return
+      }
       #expect(line.count == 1, "\(outcome.stderr)")
+      #expect(options.isEmpty || line.first?.contains(#""event":"note""#) == true, "\(outcome.stderr)")
       #expect(line.first?.contains("another call") == true && line.first?.contains(durable.folder) == true)
     }
 

@@ -96,11 +96,11 @@
     func hear(_ context: JobContext, _ download: Download, _ event: Downloader.Event) {
       let now = clock.uptime
       let attempt = JobAttempt(context)
-      if case .began = event, isStranger(context.id, download) {
+      if case .began = event, isStranger(context.id, download), !isQuiet {
         // By the limits of this call, and not of that one.
         say(
-          "another call left \(download.url.withoutCredentials.withoutPasswords) behind; it is fetched, too, into \(download.folder)"
-        )
+          "another call left \(download.url.withoutCredentials.withoutPasswords) behind; it is fetched, too, into \(download.folder)",
+          inLine: { Talk.line($0.withVisibleControls) })
       }
       let line = state.withLock { state -> WorkLine? in
         state.screen.hear(attempt, download, event, at: now)
@@ -189,9 +189,9 @@
       }
     }
 
-    /// Something that a person should know, between the bars.
-    func say(_ text: String) {
-      guard isLive else { return Talk.error(text) }
+    /// Something that a person should know, between the bars, or `inLine` where there are none.
+    func say(_ text: String, inLine: (String) -> Void = { Talk.error($0) }) {
+      guard isLive else { return inLine(text) }
       // The terminal would cut it with no sign of that.
       let width = Screen.error.width.map { max(1, $0 - 1) } ?? .max
       state.withLock { state in

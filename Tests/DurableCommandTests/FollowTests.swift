@@ -659,7 +659,7 @@
     }
 
     @Test("wait without ids does not wait for what is paused, suspended, or to start later, and says why it is left")
-    func left() async throws {
+    func leftWaiting() async throws {
       let held = try await durable.add("--", "true")
       try await durable("suspend", "\(held)")
       _ = try await durable.add("--delay", "1h", "--", "true")

@@ -182,6 +182,36 @@ import Testing
     await store.close()
   }
 
+  @Test func `What runs while its store's file is moved away is cancelled once its lease is over`() async throws {
+    let clock = ManualClock()
+    let store = try folder.store(clock: clock)
+    let queue = JobQueue(store: store)
+    try await queue.enqueue(kind: "k", payload: Data())
+    let worker = JobWorker(queue)
+    let (hasBegun, ranFor) = (Lock(false), Lock<Duration?>(nil))
+    worker.register(kind: "k") { _, _ in
+      let begin = clock.uptime
+      hasBegun.withLock { $0 = true }
+      while !Task.isCancelled, clock.uptime < begin + Defaults.lease * 4 { await Task.yield() }
+      ranFor.withLock { $0 = clock.uptime - begin }
+      return nil
+    }
+    let run = Task { try await worker.run() }
+    while !hasBegun.withLock({ $0 }) { await Task.yield() }
+    for end in ["", "-wal", "-shm"] { rename(folder.path() + end, folder.path("moved") + end) }
+    let time = Task {
+      while !Task.isCancelled {
+        clock.advance(by: .seconds(1))
+        await Task.yield()
+      }
+    }
+    defer { time.cancel() }
+    await #expect { try await run.value } throws: { ($0 as? JobError)?.code == .fileGone }
+    let lasted = try #require(ranFor.withLock { $0 })
+    #expect(lasted >= Defaults.lease && lasted < Defaults.lease * 4, "\(lasted)")
+    await store.close()
+  }
+
   @Test func `A log whose file is gone is left alone, and no new store is made beside it`() async throws {
     try await killedStore(as: "old", checkpoints: 1)
     let path = folder.path("old")

@@ -115,6 +115,9 @@ final class RunningAttempt: Sendable {
     if time != nil || isOver { for asker in askers { asker.resume() } }
   }
 
+  /// Whether nothing has told for a lease that the claim is held.
+  func isLeaseOver(_ now: Duration) -> Bool { state.withLock { now - $0.heldAt >= Defaults.lease } }
+
   func sinceStop(_ now: Duration) -> Duration? { state.withLock { $0.stopAskedAt.map { now - $0 } } }
 
   func report(_ progress: JobProgress) {

@@ -24,7 +24,7 @@
 
     /// The process that is this worker, if there is one. Throws if it can't be seen from here.
     func process() throws -> pid_t? {
-      let lock = open(file, O_RDONLY | O_CLOEXEC)
+      let lock = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
       guard lock >= 0 else { return nil }
       defer { close(lock) }
       return try known(lock)
@@ -71,7 +71,7 @@
       guard let folder = try? StoreOptions.dataFolder else { return nil }
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
       let found = names.filter { $0.hasSuffix("-worker") }.map { "\(folder)/\($0)" }.filter { path in
-        let lock = open(path, O_RDONLY | O_CLOEXEC)
+        let lock = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         guard lock >= 0 else { return false }
         defer { close(lock) }
         let words = Self.words(in: lock)
@@ -104,7 +104,7 @@
       if let size = try? FileManager.default.attributesOfItem(atPath: log)[.size] as? Int, size > Self.mostLog {
         rename(log, log + ".old")
       }
-      let output = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+      let output = open(log, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0o600)
       guard output >= 0 else {
         throw JobError(.unusableFile, SystemError("the file \(log) can't be written", errno).description)
       }
@@ -193,7 +193,7 @@
     /// Asks it to stop, and waits until it has. Returns which process it was; nil if there was none. Throws if it can't be asked
     /// from here.
     func stop() throws -> pid_t? {
-      let lock = open(file, O_RDONLY | O_CLOEXEC)
+      let lock = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
       guard lock >= 0 else {
         guard errno == ENOENT else {
           throw JobError(.unusableFile, SystemError("the file \(file) can't be read", errno).description)

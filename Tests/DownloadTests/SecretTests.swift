@@ -146,17 +146,16 @@
       #expect(server.requests.map { $0["X-!#$%&'*+-.^_`|~1"] } == [value == " a " ? "a" : value])
     }
 
-    @Test(
-      arguments: [true, false],
-      ["Connection", "Transfer-Encoding", "Content-Length", "TE", "Upgrade", "Keep-Alive", "Host"])
-    func `a header of the connection's own does no harm`(speaksHTTP2: Bool, name: String) async throws {
+    @Test(arguments: [true, false])
+    func `a host that is no host does no harm`(speaksHTTP2: Bool) async throws {
       let server = try await LyingServer(
         certificate: speaksHTTP2 ? SecureTests.certificate : nil, speaksHTTP2: speaksHTTP2)
       server.serve("/a.bin", .file(content))
       let setting = try Setting()
       let job = try await setting.fetch(
         setting.download(
-          server.url("/a.bin"), headers: [.init(name, "5")], caCertificates: speaksHTTP2 ? SecureTests.authority : nil))
+          server.url("/a.bin"), headers: [.init("Host", "5")],
+          caCertificates: speaksHTTP2 ? SecureTests.authority : nil))
       #expect(job.state == .succeeded, "\(job.lastError)")
       #expect(try setting.folder.holds(content, as: "a.bin"))
     }

@@ -57,9 +57,11 @@
       #expect(try String(contentsOfFile: durable.folder + "/b", encoding: .utf8) == "two  words\n")
       let piped = try await durable.shell(#"seq 1000 | sed 's/^/true /' | "$DURABLE" add -i -"#)
       #expect(piped.text.split(separator: "\n").count == 1000)
-      let broken = try await durable.shell(#"printf 'true\n\377\n' | "$DURABLE" add -i -"#)
-      #expect(broken.status == .exited(2))
-      #expect(broken.stderr.contains("standard input:2: this line is not UTF-8"), "\(broken.stderr)")
+      for (byte, words) in [(377, "this line is not UTF-8"), (0, "this line has a zero byte in it")] {
+        let broken = try await durable.shell("printf 'true\\na\\\(byte)\\n' | \"$DURABLE\" add -i -")
+        #expect(broken.status == .exited(2))
+        #expect(broken.stderr.contains("standard input:2: \(words)"), "\(broken.stderr)")
+      }
       let counts = try #require(try await durable("status", "--json").json["counts"] as? [String: Int])
       #expect(counts["ready"] == 1000 && counts["succeeded"] == 2, "\(counts)")
       #expect(try await durable("add", "-i", "list", "--unique", "u").status == .exited(2))

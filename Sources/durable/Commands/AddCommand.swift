@@ -157,6 +157,7 @@
       line.shell = true
       let commands = try TextLines(of: path, "--input \(path)").compactMap { entry -> ShellCommand? in
         guard let text = entry.text else { throw ValidationError("\(entry.place): this line is not UTF-8") }
+        if text.utf8.contains(0) { throw ValidationError("\(entry.place): this line has a zero byte in it") }
         return text.hasPrefix("#") ? nil : try line.command([SystemText(text)])
       }
       guard let first = commands.first else {

@@ -404,12 +404,13 @@ final class WorkerEngine: Sendable {
     } catch {
       complain(.renewal, error)
       for (attempt, askers) in zip(attempts, askers) { attempt.renewed(at: nil, askers) }
-      let isGone = (error as? JobError)?.code == .fileGone
       for (attempt, renewal) in zip(attempts, renewals) {
         if let progress = renewal.progress { attempt.restore(progress) }
-        // Whoever has the file, by another name, runs the job again by then.
-        if isGone, attempt.isLeaseOver(now) { attempt.stop(.claimLost, at: uptime) }
       }
+      // Whoever has the file, by another name, runs them again by then.
+      let over = (error as? JobError)?.code == .fileGone ? attempts.filter { $0.isLeaseOver(now) } : []
+      for attempt in over { attempt.stop(.claimLost, at: uptime) }
+      if !over.isEmpty { shared.withLock { $0.state.gaveUp(over.map(\.claim.token)) } }
       shared.withLock { $0.state.renewalFailed(hadProgress: renewals.contains { $0.progress != nil }, uptime) }
     }
   }

@@ -71,6 +71,7 @@ struct WorkerState: Sendable {
   private var nextRenewal: Duration = .zero
   /// When to tell the store all that is held: it may have made claims whose answer was lost, which then go back.
   private var listDue: Duration?
+  private var mayHoldLost = false
   private var nextRecovery: Duration
   private let sweepInterval: Duration
   /// A due recovery step comes before the next turn, so that both make progress; renewals come before either.
@@ -336,6 +337,12 @@ struct WorkerState: Sendable {
     for case (let token, .lost) in standings where atWork[token] != nil { lost.insert(token) }
   }
 
+  /// Nothing tells any more that these are held. Should they be so after all, they are given back once their handlers end.
+  mutating func gaveUp(_ tokens: [ClaimToken]) {
+    lost.formUnion(tokens.filter { atWork[$0] != nil })
+    mayHoldLost = true
+  }
+
   mutating func renewalFailed(hadProgress: Bool, _ now: Duration) {
     nextRenewal = now + .seconds(1)
     if listDue != nil { listDue = nextRenewal }
@@ -396,6 +403,7 @@ struct WorkerState: Sendable {
     slotsTaken[attempt.claim.queue]! -= 1
     let isLost = !lost.isEmpty && lost.remove(token) != nil
     if !isLost, let settlement { results.append(settlement) }
+    if isLost, mayHoldLost { listDue = .zero }
     (workMayWait, mayBeIdle) = (true, true)
     return isLost
   }

@@ -131,7 +131,9 @@
         guard total ?? told == told else { return .askForAll(because: "the server tells two lengths of the file") }
         total = told
       }
-      let fileSize = encoding == nil ? total : length
+      // What is packed by itself is kept as it is, with the length that the head tells.
+      let isKept = encoding == nil || encoding == "gzip" && isPackedByItself(question) && !isPackedTwice
+      let fileSize = isKept ? total : length
       if isInPlaceOfFile(question, total: fileSize) {
         let isOfRest = text(inPlaceOfRest: question) != nil
         return .failedForNow(isPage ? .page : .message(contentType, isOfRest: isOfRest), retryAfter: nil)
@@ -143,9 +145,9 @@
         return .failedForNow(
           DownloadError(.unusableAnswer, "the server sent nothing in place of the rest of the file"), retryAfter: nil)
       }
-      // A weak tag is what a program gives to each word that it says.
-      if hasRest, question.known.validator != nil, lastModified == nil,
-        !FileVersion(entityTag: mark("ETag")).hasStrongTag, isOther(than: question, total: fileSize)
+      // A weak tag is what a program gives to each word that it says, and what was altered on the way has no version.
+      if hasRest, question.known.validator != nil, status == 203 || lastModified == nil,
+        !self.version(total: nil).hasStrongTag, isOther(than: question, total: fileSize)
       {
         let size = fileSize.map { "\($0) bytes" } ?? "something"
         return .failedForNow(
@@ -176,9 +178,7 @@
           let error = DownloadError.wrongSize(total, wanted: size)
           return mayPass(question) ? .failedForNow(error, retryAfter: nil) : .failed(error)
         }
-      } else if let total, let known = question.known.total, total != known, question.known.hasStrongTag,
-        question.known.entityTag == self.version(total: total).entityTag, question.known.place ?? place == place
-      {
+      } else if let total, let known = question.known.total, total != known, isToldToBe(question.known) {
         // One of the two lengths is wrong: the known one, if what came of it has ended just where the other one says.
         // A cache may have a copy that was cut at the same place.
         guard total > 0, total == question.here, headers.first(name: "Age") == nil, headers.first(name: "Via") == nil
@@ -186,16 +186,17 @@
           return .failedForNow(
             DownloadError(
               .unusableAnswer,
-              "the server says that this is the file that has begun to come, by its ETag, and that it has \(total) bytes, "
+              "the server says that this is the file that has begun to come, by its ETag or its date, and that it has \(total) bytes, "
                 + "not \(known); if that is right, say so with --size \(total)"), retryAfter: nil)
         }
       }
       guard end != .untold || question.hasChecksum || question.size != nil || question.acceptsUnknownLength else {
-        return .failed(
-          DownloadError(
-            .unusableAnswer,
-            "the server doesn't say where the file ends, so a cut connection would look like its end; "
-              + "give its --sha256 or its --size, or take what comes with --accept-unknown-length"))
+        let error = DownloadError(
+          .unusableAnswer,
+          "the server doesn't say where the file ends, so a cut connection would look like its end; "
+            + "give its --sha256 or its --size, or take what comes with --accept-unknown-length")
+        // It did say so of what is here.
+        return hasRest && question.known.total != nil ? .failedForNow(error, retryAfter: nil) : .failed(error)
       }
       var version = question.decodes ? FileVersion(users: users) : version(total: total)
       version.isPage = isPage ? true : nil
@@ -210,9 +211,19 @@
       question.hasPart || areWordsInPlaceOfFile(named: question.name)
     }
 
+    /// Whether it says that it is the file of this strong tag. What packs or cuts an answer on the way leaves the date, and
+    /// takes the tag away or makes it weak.
+    private func isToldToBe(_ known: FileVersion) -> Bool {
+      guard known.hasStrongTag, let tag = known.entityTag, known.place ?? place == place else { return false }
+      guard let told = mark("ETag"), status != 203 else {
+        return known.lastModified != nil && known.lastModified == mark("Last-Modified")
+      }
+      return told == tag || told == "W/\(tag)" && known.lastModified == mark("Last-Modified")
+    }
+
     /// Its size or its type shows that it can't be the file that has begun to come.
     private func isOther(than question: Question, total: Int64?) -> Bool {
-      if let total, total < question.here { return true }
+      if let total, total < question.here || status == 203 && question.known.total ?? total != total { return true }
       return !contentType.isEmpty && question.known.type.map { $0 != contentType } ?? false
     }
 

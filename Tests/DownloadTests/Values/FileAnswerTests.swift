@@ -24,10 +24,10 @@
     }
 
     @Test func `A file that something on the way may have changed comes whole, and is gone on from by nobody`() {
-      let headers: HTTPHeaders = ["Content-Length": "10", "ETag": "\"a\"", "Last-Modified": "then"]
       for question in [FileAnswer.Question(), resuming] {
+        let headers: HTTPHeaders = ["Content-Length": "1000", "ETag": "\"a\"", "Last-Modified": "then"]
         guard
-          case .body(0, 10, let version) = FileAnswer(status: 203, headers: headers, version: .http1_1)
+          case .body(0, 1000, let version) = FileAnswer(status: 203, headers: headers, version: .http1_1)
             .verdict(on: question)
         else {
           Issue.record("no body")
@@ -360,6 +360,46 @@
       #expect(said(99, ["ETag": "\"b\""]) == "body 0-99", "another version")
       #expect(said(999, ["ETag": "\"a\""]).hasPrefix("failed for now: the server says") == known.hasStrongTag)
       #expect(said(1000, ["ETag": "\"a\""]) == "body 0-1000")
+    }
+
+    @Test func `What is packed by itself is judged by the length that its head tells`() {
+      var question = resuming
+      question.name = "a.tar.gz"
+      let words: HTTPHeaders = ["Content-Encoding": "gzip", "Content-Length": "33"]
+      #expect(verdict(200, words, question).hasPrefix("failed for now: the server sent 33 bytes in place of the rest"))
+      #expect(verdict(200, words, FileAnswer.Question(name: "a.tar.gz")) == "body 0-33")
+    }
+
+    @Test func `What was altered on the way is the file by none of its marks`() {
+      for mark: HTTPHeaders in [
+        ["ETag": "\"a\""], ["ETag": "\"b\""], ["Last-Modified": "Sat, 01 Jan 2022 00:00:00 GMT"],
+      ] {
+        for length in ["13", "999"] {
+          let said = verdict(203, mark + ["Content-Length": length], resuming)
+          #expect(said.hasPrefix("failed for now: the server sent \(length) bytes in place of the rest"), "\(said)")
+        }
+      }
+      #expect(verdict(203, ["Content-Length": "1000"], resuming) == "body 0-1000")
+    }
+
+    @Test(arguments: [nil, "W/\"a\""])
+    func `A file of the known date whose strong tag was lost on the way has the known length`(tag: String?) {
+      let date = "Sat, 01 Jan 2022 00:00:00 GMT"
+      var question = resuming
+      question.known.lastModified = date
+      var head: HTTPHeaders = ["Last-Modified": date]
+      if let tag { head.add(name: "ETag", value: tag) }
+      #expect(verdict(200, head + ["Content-Length": "999"], question).hasPrefix("failed for now: the server says"))
+      #expect(verdict(200, head + ["Content-Length": "1000"], question) == "body 0-1000")
+      head.replaceOrAdd(name: "Last-Modified", value: "Sun, 02 Jan 2022 00:00:00 GMT")
+      #expect(verdict(200, head + ["Content-Length": "999"], question) == "body 0-999", "another version")
+    }
+
+    @Test func `An answer without an end in place of the rest of a file of a known length is one for now`() {
+      let bare = FileAnswer(status: 200, headers: [:], version: .http1_1)
+      #expect(
+        bare.verdict(on: resuming).inShort.hasPrefix("failed for now: the server doesn't say where the file ends"))
+      #expect(bare.verdict(on: FileAnswer.Question()).inShort.hasPrefix("failed: the server doesn't say"))
     }
 
     @Test func `Beyond the end, all is here if the total says so`() {

@@ -36,9 +36,9 @@ demo: ## Downloads on a screen: their worker is killed, none is lost
 demo-fleet: setup ## Two workers on a PostgreSQL server: kills, and nothing lost
 	@scripts/demo-fleet
 
-test: ## All tests, every trait, in TEST_LIMIT=1800 seconds at most
+test: ## All tests, every trait; once built, in TEST_LIMIT=1800 seconds at most
 	@scripts/setup test
-	@echo "Two builds and the tests: the first time 10 to 15 minutes on two cores, then two or three."
+	@echo "Two builds and the tests: the first time 10 to 15 minutes on two cores, then two or three; and the tests, as long again. More if they are busy."
 	scripts/run-tests --enable-all-traits $(SWIFT_FLAGS)
 	scripts/run-examples
 	@echo "All tests passed, a package that uses this one builds and runs, and the examples go on after a kill."

@@ -51,7 +51,9 @@
     }
 
     /// A word that stands alone, with what it may have in it: `NAME=value`, `Name: value`, `--name=value`, JSON, or a line.
-    private static func hidden(in word: String) -> String {
+    /// `depth`: of so many options that each have the next one as their value.
+    private static func hidden(in word: String, depth: Int = 0) -> String {
+      guard depth < 8 else { return hiddenSecret }
       let word = word.utf8.contains(UInt8(ascii: "\"")) ? hidingMembers(of: word) : word
       guard let sign = word.utf8.firstIndex(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") }) else {
         return word.hasSpaces ? hidden(inLine: word) : word
@@ -59,21 +61,21 @@
       let (name, value) = (word[..<sign], word[word.index(after: sign)...])
       if word.hasPrefix("-") {
         if word[sign] == "=" {
-          if let option = Option(before: String(name)) { return name + "=" + option.hiding(String(value)) }
-          if name.hasPrefix("--") { return name + "=" + hidden(in: String(value)) }
+          if let option = Option(before: String(name)) { return name + "=" + option.hiding(String(value), depth) }
+          if name.hasPrefix("--") { return name + "=" + hidden(in: String(value), depth: depth + 1) }
           // Right after the option's letter, as in `-DNAME=value`.
           if isSecret(name: name.dropFirst(2)) { return "\(name)=\(hiddenSecret)" }
         }
         // Right after the option's letter, as curl takes it.
         if let (option, value) = Option.behindLetters(word), !value.isEmpty {
-          return word[..<value.startIndex] + option.hiding(String(value))
+          return word[..<value.startIndex] + option.hiding(String(value), depth)
         }
         if Option(before: String(name)) == .secret { return "\(name):\(hiddenSecret)" }
       } else if !value.isEmpty, isSecret(name: name) {
         return word[sign] == "=" ? "\(name)=\(hiddenSecret)" : "\(name): \(hiddenSecret)"
       }
       guard word.hasSpaces else { return hidingFields(of: word) }
-      let isOfFields = word.utf8.split { "&;,".utf8.contains($0) }.allSatisfy { $0.contains(UInt8(ascii: "=")) }
+      let isOfFields = word.split { "&;,".contains($0) }.allSatisfy { $0.contains("=") || !String($0).hasSpaces }
       return hidden(inLine: isOfFields ? hidingFields(of: word) : word)
     }
 
@@ -119,7 +121,7 @@
     static func hidingFields(of text: String, inURLs: Bool = false) -> String {
       let bytes = text.utf8
       guard bytes.contains(UInt8(ascii: "=")) else { return text }
-      let begins = Set((inURLs ? "?&;,#" : "&;,").utf8)
+      let begins = Set((inURLs ? "?&;#" : "&;,").utf8)
       let ends = Set((inURLs ? "&# \t\r\n\"'<>" : "").utf8)
       var shown = ""
       var isHidden = false
@@ -130,10 +132,14 @@
         let begin = isBegin || isEnd ? bytes.index(after: place) : place
         let end = bytes[begin...].firstIndex { begins.contains($0) || ends.contains($0) } ?? bytes.endIndex
         let sign = bytes[begin..<end].firstIndex(of: UInt8(ascii: "="))
-        let name = sign.map { text[begin..<$0].drop { $0 == " " } } ?? ""
+        let name = sign.map { text[begin..<$0].drop(while: \.isWhitespace) } ?? ""
         if let sign, isBegin || !inURLs, !name.isEmpty, name.utf8.allSatisfy({ $0.isOfName || $0 == UInt8(ascii: "%") })
         {
-          isHidden = isSecret(name: inURLs ? name.unescaped : name, inQuery: inURLs)
+          // Beside another field, that is no folder. Of options behind commas, a key is mostly a name.
+          let isOption = begin > bytes.startIndex && bytes[bytes.index(before: begin)] == UInt8(ascii: ",")
+          isHidden =
+            !(isOption && name == "key") && isSecret(name: inURLs ? name.unescaped : name, inQuery: inURLs)
+            || name.lowercased() == "pwd" && bytes.contains { begins.contains($0) }
           let value = bytes.index(after: sign)
           shown += text[place..<value] + (isHidden && value < end ? hiddenSecret[...] : text[value..<end])
         } else if !isHidden || isEnd || begin == end {
@@ -204,10 +210,10 @@
         !word.isOperator && (self == .secret || !word.hasPrefix("-"))
       }
 
-      func hiding(_ word: String) -> String {
+      func hiding(_ word: String, _ depth: Int = 0) -> String {
         switch self {
         case .secret: return hiddenSecret
-        case .header: return SecretWords.hidden(in: word)
+        case .header: return SecretWords.hidden(in: word, depth: depth + 1)
         case .user:
           guard !word.contains("://"), let colon = word.firstIndex(of: ":") else { return word }
           return word[...colon] + hiddenSecret

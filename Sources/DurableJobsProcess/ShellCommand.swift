@@ -88,9 +88,15 @@
       let possible = secrets.filter { $0.count >= 6 && $0.utf8.count <= line.utf8.count }
       let redaction = Redaction(possible.map { Data($0.utf8) }, inBase64: false)
       // And what is not stored need not be looked through; a character that is cut here is cut off.
-      let read = Data(line.utf8.prefix(Limits.messageBytes + redaction.margin + 4))
-      let kept = redaction.kept(read, read.count, isCut: read.count < line.utf8.count)
-      return String(decoding: kept, as: UTF8.self).cutToMessage
+      var length = Limits.messageBytes + redaction.margin + 4
+      while true {
+        let read = Data(line.utf8.prefix(length))
+        let kept = redaction.kept(read, read.count, isCut: read.count < line.utf8.count)
+        if kept.count > Limits.messageBytes + 4 || read.count == line.utf8.count {
+          return String(decoding: kept, as: UTF8.self).cutToMessage
+        }
+        length *= 2
+      }
     }
 
     /// The words that are executed.

@@ -139,6 +139,7 @@
         ([], "nothing to get"), (["example.org/x"], "write https://example.org/x"),
         (["ftp://example.org/x"], "not ftp"),
         ([url, "nonsense"], "nonsense"), (["-o", "missing/x", url], "mkdir -p missing"), (["-o", "file", url], "-O"),
+        (["-o", "l", url], "can't be made: File exists; choose another folder"),
         (["-o", "/dev/fd/x", url], "can't be made: No such file or directory; choose another folder"),
         (["-O", "name", url, url + "2"], "one URL"), (["-O", "a/b", url], "-o"),
         (["-O", "..", url], "-O: '..' can't be"), (["-O", String(repeating: "x", count: 250), url], "-O: "),
@@ -168,6 +169,7 @@
       ] {
         try Data(text.utf8).write(to: URL(fileURLWithPath: durable.folder + "/" + name))
       }
+      symlink("nowhere", durable.folder + "/l")
       let outcome = try await durable.run((["get"] + arguments).map { Array($0.utf8) })
       #expect(outcome.status == .exited(2))
       #expect(outcome.text == "")

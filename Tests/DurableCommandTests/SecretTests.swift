@@ -78,6 +78,15 @@
       #expect(urls.withoutPasswords == String(repeating: "x://u:***@", count: 50_000))
     }
 
+    @Test("options that each have the next one as their value are hidden from the eighth on, however many there are")
+    func manyOptions() {
+      for option in ["--a=", "-H"] {
+        let word = String(repeating: option, count: 100_000)
+        #expect(SecretWords.hidden(in: ["p", word + "A:x"]) == ["p", String(repeating: option, count: 8) + "***"])
+      }
+      #expect("https://h/x?token=abc,def=ghi&b=c".withoutSecretFields == "https://h/x?token=***&b=c")
+    }
+
     @Test(
       "the words of a command are shown without what a name says is a secret, and otherwise as they are",
       arguments: [
@@ -105,6 +114,13 @@
         ),
         (["mount", "-o", "username=me,password=x,vers=3"], ["mount", "-o", "username=me,password=***,vers=3"]),
         (["mount", "-o", "user=me,pass=x,y;z&a,vers=3"], ["mount", "-o", "user=me,pass=***,vers=3"]),
+        (["mount", "-o", "user=me,uid=0,ro,pass=x y,rw"], ["mount", "-o", "user=me,uid=0,ro,pass=***"]),
+        (["make", "CFLAGS=-g,key=4,foo", "PWD=/x"], ["make", "CFLAGS=-g,key=4,foo", "PWD=/x"]),
+        (
+          ["sqlcmd", "Server=h;Uid=me;Pwd=x y;", "-d", "a=b&pwd=x"],
+          ["sqlcmd", "Server=h;Uid=me;Pwd=***;", "-d", "a=b&pwd=***"]
+        ),
+        (["sqlcmd", "Server=h;\nPassword=x y;\nUser=me"], ["sqlcmd", "Server=h;\nPassword=***;\nUser=me"]),
         (
           ["helm", "--set", "a=b,db.password=x", "--set=a=b,c.token=x"],
           ["helm", "--set", "a=b,db.password=***", "--set=a=b,c.token=***"]

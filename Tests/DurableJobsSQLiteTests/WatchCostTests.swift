@@ -83,7 +83,8 @@ import Testing
     for (filter, steps) in zip(filters, few) {
       let cost = try await cost(JobQuery(filter, order: order, limit: 10))
       #expect(cost.jobs == 10, "\(filter)")
-      #expect(cost.steps <= steps + 2, "\(filter)")
+      // A row takes ten and more; in which order the ids of a page are looked up, a few.
+      #expect(cost.steps <= steps + 8, "\(filter)")
       #expect(try await self.cost(JobQuery(filter, order: order, limit: 14)).steps > steps + 20, "\(filter)")
     }
   }

@@ -59,5 +59,13 @@
       #expect(shown.utf8.count <= Limits.messageBytes && shown.hasSuffix(" …"))
       #expect(!shown.contains("s") && shown.contains("***") == (before > 6), "\(shown.suffix(100))")
     }
+
+    @Test func `of a last line that is mostly values as much is kept as of any other`() {
+      let value = "x" + String(repeating: "y", count: Limits.messageBytes / 2)
+      let line = String(repeating: value, count: 5) + String(repeating: "é", count: 20_000)
+      let shown = ShellCommand(["true"], environment: ["TOKEN": value]).hidingValues(in: line)
+      #expect(shown.hasPrefix("***") && shown.hasSuffix("é …"))
+      #expect((Limits.messageBytes - 8...Limits.messageBytes).contains(shown.utf8.count), "\(shown.utf8.count)")
+    }
   }
 #endif

@@ -303,11 +303,12 @@
     /// Removes what was received because the bytes are wrong.
     func discard() { state.withLock { $0.part.discard() } }
 
-    /// Removes the other version because it is not needed, or there is no room for two. Returns whether there was one.
+    /// Removes the other version because it is not needed, or there is no room for two and that has the bytes that lack.
+    /// Returns whether there was one.
     @discardableResult
-    func discardOther() -> Bool {
+    func discardOther(ifItHas lacking: Int64 = 0) -> Bool {
       state.withLock { state in
-        guard let length = state.aside?.length else { return false }
+        guard let length = state.aside?.length, length >= lacking else { return false }
         state.aside?.discard()
         state.aside = nil  // which closes its files
         return length > 0

@@ -39,7 +39,8 @@
               "the file has \(total) bytes, and the whole disk of \(part.folder.path) only \(room.all); fetch it into a folder on "
                 + "another"))
         }
-        guard !part.discardOther() else { continue }
+        let lacking = total - part.length - (room.free - room.reserve - others)
+        guard !part.discardOther(ifItHas: lacking) else { continue }
         throw Setback.heldUp(
           by:
             "no room in \(part.folder.path): \(total - part.length) bytes are needed, and \(room.free) are free, of which "

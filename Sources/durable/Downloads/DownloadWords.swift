@@ -115,9 +115,10 @@
         umask(umaskOfStore)
         guard isMade else {
           let why = "-o \(path): there is no such folder, and it can't be made: \(SystemError.words())"
-          let parent = NSString(string: path).deletingLastPathComponent
+          // Of a path with one letter, NSString knows no folder, and ends the process.
+          let parent = NSString(string: path.hasPrefix("/") ? path : "./" + path).deletingLastPathComponent
           throw ValidationError(
-            access(parent.isEmpty ? "." : parent, F_OK) == 0
+            access(parent, F_OK) == 0
               ? "\(why); choose another folder"
               : "\(why). Create it with: mkdir -p \(SystemText(path).shellQuoted)")
         }

@@ -9,6 +9,7 @@ struct JobPage {
   init(_ query: JobQuery, on connection: OpaquePointer) throws {
     let (filter, parts) = (query.filter, query.filter.conjuncts ?? [query.filter])
     let isOfPlaces = filter.states != nil || parts.contains { $0.isOfRoute(orState: true) }
+    let isPage = query.limit <= [RouteTotals].fewJobs
     routes = try RouteTotals.read(isCounting: isOfPlaces, on: connection)
     var (from, id) = ("durable_job j WHERE ", "j.id")
     // With ?1 to ?3, one of several lists that have all that match, each in the order of ids.
@@ -33,10 +34,10 @@ struct JobPage {
     } else if let lane = parts.firstNonNil(\.exactLane), filter.states?.allSatisfy({ !$0.isFinished }) ?? false {
       // Each unfinished job of a lane has a seat there or waits for one.
       from = "durable_lane l CROSS JOIN durable_job j ON j.id=l.job WHERE l.name=\(value(lane))"
-      (id, list, lists) = ("l.job", "\(from) AND l.seat=?3", [(0, 0, 0), (0, 0, 1)])
+      (id, list, lists) = ("l.job", "\(from) AND l.seat=?3", isPage ? [(0, 0, 0), (0, 0, 1)] : nil)
     } else {
-      if isOfPlaces, query.limit <= [RouteTotals].fewJobs { lists = try ranks(filter, on: connection) }
-      from += indexed(parts, query.limit).map { "j.id IN(\($0))" } ?? "j.state<\(stubCode)"
+      lists = isOfPlaces && isPage ? try ranks(filter, parts, on: connection) : nil
+      if lists == nil { from += indexed(parts, query.limit).map { "j.id IN(\($0))" } ?? "j.state<\(stubCode)" }
     }
     // A condition on the id always: so a page is a search from there and no scan.
     let (isBehind, first, direction) = query.order == .oldestFirst ? (">", Int64.min, "") : ("<", .max, " DESC")
@@ -44,9 +45,8 @@ struct JobPage {
     let others = parts.filter { $0 != held }.reduce(.all, &&)
     let asked = others == .all ? "1" : condition(others)
     let rest = " AND \(id)\(start) AND \(asked) ORDER BY \(id)\(direction) LIMIT \(query.limit)"
-    sql = from + rest
+    sql = (lists == nil ? from : list) + rest
     guard let lists else { return }
-    sql = list + rest
     let read = try statement(selecting: id, on: connection)
     let isBefore: (JobID, JobID) -> Bool = query.order == .oldestFirst ? (<) : (>)
     var page: [JobID] = []
@@ -70,8 +70,8 @@ struct JobPage {
   }
 
   /// Where the index has all that may match, each rank in the order of ids; nil if these are many.
-  private func ranks(_ filter: JobFilter, on connection: OpaquePointer) throws -> [List]? {
-    let parts = (filter.conjuncts ?? [filter]).filter { $0.isOfRoute(orState: true) }
+  private func ranks(_ filter: JobFilter, _ parts: [JobFilter], on connection: OpaquePointer) throws -> [List]? {
+    let parts = parts.filter { $0.isOfRoute(orState: true) }
     let (ofRoute, known) = (parts.filter { $0.isOfRoute(orState: false) }.reduce(.all, &&), parts.reduce(.all, &&))
     let places = routes.filter { ofRoute.matches($0.example(in: .ready)) }.flatMap { route in
       (filter.states ?? Set(JobState.allCases)).filter { known.matches(route.example(in: $0)) }.map { (route, $0) }

@@ -136,7 +136,7 @@
         if let sign, isBegin || !inURLs, !name.isEmpty, name.utf8.allSatisfy({ $0.isOfName || $0 == UInt8(ascii: "%") })
         {
           // Beside another field, that is no folder. Of options behind commas, a key is mostly a name.
-          let isOption = begin > bytes.startIndex && bytes[bytes.index(before: begin)] == UInt8(ascii: ",")
+          let isOption = isBegin && bytes[place] == UInt8(ascii: ",")
           isHidden =
             !(isOption && name == "key") && isSecret(name: inURLs ? name.unescaped : name, inQuery: inURLs)
             || name.lowercased() == "pwd" && bytes.contains { begins.contains($0) }

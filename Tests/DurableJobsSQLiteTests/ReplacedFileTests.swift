@@ -191,7 +191,7 @@ import Testing
     let (begin, end) = (Lock<Duration?>(nil), Lock<Duration?>(nil))
     worker.register(kind: "k") { _, _ in
       begin.withLock { $0 = clock.uptime }
-      try? await Task.sleep(for: .seconds(86400))  // until it is cancelled
+      await Gate().pass()  // until it is cancelled
       end.withLock { $0 = clock.uptime }
       return nil
     }

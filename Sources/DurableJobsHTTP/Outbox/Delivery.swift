@@ -144,8 +144,6 @@
         if header.name.lowercased() == "host" { sent.remove(name: header.name) }
         sent.add(name: header.name, value: header.value.trimmingCharacters(in: .whitespaces))
       }
-      // What a connection needs is not for others to set.
-      for name in ["TE", "Content-Length", "Transfer-Encoding"] { sent.remove(name: name) }
       return sent
     }
 

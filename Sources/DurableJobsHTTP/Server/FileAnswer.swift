@@ -132,8 +132,8 @@
         total = told
       }
       // What is packed by itself is kept as it is, with the length that the head tells.
-      let isKept = encoding == nil || encoding == "gzip" && isPackedByItself(question) && !isPackedTwice
-      let fileSize = isKept ? total : length
+      let isPackedFile = encoding == "gzip" && isPackedByItself(question) && !isPackedTwice
+      let fileSize = encoding == nil || isPackedFile ? total : length
       if isInPlaceOfFile(question, total: fileSize) {
         let isOfRest = text(inPlaceOfRest: question) != nil
         return .failedForNow(isPage ? .page : .message(contentType, isOfRest: isOfRest), retryAfter: nil)
@@ -159,7 +159,7 @@
       switch encoding {
       case "gzip" where isUnpacked:
         return .askAsSent(because: "the server packs the file at times, and at times does not")
-      case "gzip" where isPackedByItself(question) && !isPackedTwice: break
+      case "gzip" where isPackedFile: break
       case "deflate" where isPackedBare:
         return .failed(
           DownloadError(

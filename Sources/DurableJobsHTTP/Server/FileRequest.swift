@@ -107,8 +107,6 @@
           headers.add(name: header.name, value: header.value.trimmingCharacters(in: .whitespaces))
         }
       }
-      // Headers that a connection needs must not be set by others.
-      headers.remove(name: "TE")
       if question.offset > 0 {
         headers.add(name: "Range", value: "bytes=\(question.offset)-")
         if let validator = question.known.validator { headers.add(name: "If-Range", value: validator) }

@@ -18,21 +18,6 @@
     }
   }
 
-  /// What is remembered of jobs, some of which may have ended elsewhere. Where there are too many, all is forgotten: each is
-  /// told of once more.
-  struct RecentJobs<Value: Sendable>: Sendable {
-    static var most: Int { 10_000 }
-    private var values: [JobID: Value] = [:]
-
-    subscript(id: JobID) -> Value? {
-      get { values[id] }
-      set {
-        if newValue != nil, values[id] == nil, values.count >= Self.most { values = [:] }
-        values[id] = newValue
-      }
-    }
-  }
-
   /// Makes of the news of downloads the lines that a worker says of them, with how much came in how long.
   struct DownloadDiary {
     private struct Course {
@@ -78,8 +63,8 @@
         line.detail = "\(time.roughly): \(reason)"
         return line
       case .succeeded(let file):
-        let course = courses[attempt.job]
-        (courses[attempt.job], waits[attempt.job]) = (nil, nil)
+        let course = courses.remove(attempt.job)
+        waits[attempt.job] = nil
         let first = course?.first.flatMap { $0 <= file.size ? $0 : nil } ?? 0
         var line = WorkLine(id: attempt.job, file, came: file.size - first, in: course.map { now - $0.began })
         guard let remark = course?.remark else { return line }

@@ -49,7 +49,7 @@
         // In turn, so that who writes much to one does not hide what the other says.
         var isMore = true
         // What is written meanwhile may never end.
-        let ends = isFinal && run.number > place().last ? current?.readers.mapValues(\.end) : nil
+        let ends = isFinal && place().isElsewhere(run) ? current?.readers.mapValues(\.end) : nil
         while isMore {
           isMore = false
           for stream in LogStream.allCases {
@@ -57,11 +57,11 @@
             // Also where there is nothing new: it may not have been possible to tell of what was shown last.
             if place().isHere { reader.tellFollowed() }
             // What others run may never end, and may write faster than anybody reads.
-            if isUnwanted(), run.number > place().last {
+            if isUnwanted(), place().isElsewhere(run) {
               stdout.isBrokenOff = true
               return
             }
-            if Task.isCancelled, run.number > place().last, job?.state == .running { return }
+            if Task.isCancelled, place().isElsewhere(run), job?.state == .running { return }
             if let end = ends?[stream], reader.position >= end { continue }
             if showNext(of: &reader, stream, run) { isMore = true }
             current?.readers[stream] = reader
@@ -162,8 +162,11 @@
   struct RunPlace: Sendable {
     /// It runs here, and waits until its output is shown.
     var isHere = false
-    /// The number of the last run here, or 0. Later ones are another worker's.
+    /// The number of the last run here, or 0.
     var last = 0
+
+    /// Later ones are another worker's.
+    func isElsewhere(_ run: CommandRun) -> Bool { run.number > last }
   }
 
   /// What was shown of what a job wrote to stdout.

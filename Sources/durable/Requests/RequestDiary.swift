@@ -13,8 +13,7 @@
       let which = attempt.number > 1 ? "attempt \(attempt.number) of \(attempt.of)" : ""
       var line = WorkLine(id: attempt.job, mark: .start, title: request.title, detail: which)
       if case .began = event { return waits[attempt.job] == nil ? line : nil }
-      let waited = waits[attempt.job]
-      waits[attempt.job] = nil
+      let waited = waits.remove(attempt.job)
       switch event {
       case .began: break
       case .waits(let reason, let time):

@@ -103,7 +103,7 @@
               ) { transaction in
                 guard let result = end.result else { return try transaction.endLate(end.id) }
                 // A worker that has ended does not renew its lease.
-                transaction.rowsToKeep = [ClaimNumber(rawValue: result.token.claim).worker]
+                transaction.rowsToKeep = [result.token.worker]
                 _ = try transaction.settle([result])
                 return true
               }

@@ -53,8 +53,7 @@
     func leave(by rows: [Int64]) {
       state.withLock { state in
         for (id, end) in state.ends {
-          guard let claim = end.result?.token.claim else { continue }
-          if rows.contains(ClaimNumber(rawValue: claim).worker) { state.ends[id]?.isLeft = true }
+          if let result = end.result, rows.contains(result.token.worker) { state.ends[id]?.isLeft = true }
         }
       }
     }

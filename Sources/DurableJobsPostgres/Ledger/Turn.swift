@@ -51,7 +51,7 @@
     }
 
     private static func rows(of settlements: [ClaimSettlement]) -> Set<Int64> {
-      Set(settlements.map { ClaimNumber(rawValue: $0.token.claim).worker })
+      Set(settlements.map(\.token.worker))
     }
 
     /// What a claim finds may be more than can be read in the time of a call, and no lease is renewed meanwhile.

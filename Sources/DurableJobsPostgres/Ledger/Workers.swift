@@ -160,7 +160,7 @@
         let standing = Set(answer.reply.workers.compactMap(\.id))
         for row in 0..<rows.count {
           let token = ClaimToken(job: rows.id(row, 0), claim: rows.int(row, 1))
-          if standing.contains(ClaimNumber(rawValue: token.claim).worker), !listed.contains(token) {
+          if standing.contains(token.worker), !listed.contains(token) {
             answer.reply.unlisted.append(token.job)
           }
         }
@@ -180,5 +180,10 @@
       connection.send(Self.burySQL, [.ints(workers.sorted()), .text(context.session)])
       goneRows.formUnion(workers)
     }
+  }
+
+  extension ClaimToken {
+    /// The row of the worker that has the claim.
+    var worker: Int64 { ClaimNumber(rawValue: claim).worker }
   }
 #endif
